@@ -7,52 +7,52 @@ type Counter uint8
 
 // The counters.
 const (
-	Total          Counter = iota // device or host: all of it
-	Free                          // device: free as the driver says; pool: in free blocks; arena: between the pointers
-	Used                          // device: used as the driver says, its own reserve apart; process: used by it
-	DriverReserved                // device: held by the driver itself (NVML v2)
-	Reserved                      // allocator: taken from the driver
-	Allocated                     // allocator: in blocks handed out
-	Active                        // allocator: handed out or waiting on a stream
-	Requested                     // allocator: asked for by callers
-	Releasable                    // allocator: in segments that are wholly free
-	LargestFree                   // allocator: largest free block
-	FreeBlocks                    // count
-	LiveBlocks                    // count
-	Segments                      // count
-	PeakAllocated                 // since the last peak reset
-	PeakReserved                  // since the last peak reset
-	PeakRequested                 // since the last peak reset
-	LifetimeBytes                 // allocated over the generation's life
-	LifetimeCount                 // count
-	Limit                         // the most that it may take
-	Retries                       // count: allocation retries
-	OOMs                          // count: out of memory
-	Generation                    // number
-	LadderUsed                    // count: failure callback retries spent, 0..5
-	LadderCooldown                // ns until the ladder is whole again
-	LadderExhausted               // count
-	Length                        // arena: its length
-	Forward                       // arena: forward pointer
-	Reverse                       // arena: reverse pointer
-	HighWater                     // arena: simultaneous maximum
-	OpenScopes                    // count
-	PeakLive                      // peaks: the resettable live peak
-	PeakFloor                     // peaks: displaced by regions
-	PeakOpen                      // peaks: the largest peak saved by an open region
-	PeakReported                  // peaks: max(live, floor, open)
-	PeakCompatible                // peaks: what algan would report
-	Available                     // host: available
-	CgroupCurrent                 // host: in the cgroup
-	CgroupLimit                   // host: the cgroup's limit
-	Resident                      // process: resident set
-	Utilization                   // device: percent of time a kernel ran
-	Temperature                   // device: degrees Celsius
-	Power                         // device: milliwatts
-	Clock                         // device: MHz of the SM clock
-	PCIeReceive                   // device: bytes a second
-	PCIeTransmit                  // device: bytes a second
-	CPUTime                       // process: ns of processor time so far
+	Total           Counter = iota // device or host: all of it
+	Free                           // device: free as the driver says; pool: in free blocks; arena: between the pointers
+	Used                           // device: used as the driver says, its own reserve apart; process: used by it
+	DriverReserved                 // device: held by the driver itself (NVML v2)
+	Reserved                       // allocator: taken from the driver
+	Allocated                      // allocator: in blocks handed out
+	Active                         // allocator: handed out or waiting on a stream
+	Requested                      // allocator: asked for by callers
+	Releasable                     // allocator: in segments that are wholly free
+	LargestFree                    // allocator: largest free block
+	FreeBlocks                     // count
+	LiveBlocks                     // count
+	Segments                       // count
+	PeakAllocated                  // since the last peak reset
+	PeakReserved                   // since the last peak reset
+	PeakRequested                  // since the last peak reset
+	LifetimeBytes                  // allocated over the generation's life
+	LifetimeCount                  // count
+	Limit                          // the most that it may take
+	Retries                        // count: allocation retries
+	OOMs                           // count: out of memory
+	Generation                     // number
+	LadderUsed                     // count: failure callback retries spent, 0..5
+	LadderCooldown                 // ns until the ladder is whole again
+	LadderExhausted                // count
+	Length                         // arena: its length
+	Forward                        // arena: forward pointer
+	Reverse                        // arena: reverse pointer
+	HighWater                      // arena: simultaneous maximum
+	OpenScopes                     // count
+	PeakLive                       // peaks: the resettable live peak
+	PeakFloor                      // peaks: displaced by regions
+	PeakOpen                       // peaks: the largest peak saved by an open region
+	PeakReported                   // peaks: max(live, floor, open)
+	PeakCompatible                 // peaks: what algan would report
+	Available                      // host: available
+	CgroupCurrent                  // host: in the cgroup
+	CgroupLimit                    // host: the cgroup's limit
+	Resident                       // process: resident set
+	Utilization                    // device: percent of time a kernel ran
+	Temperature                    // device: degrees Celsius
+	Power                          // device: milliwatts
+	Clock                          // device: MHz of the SM clock
+	PCIeReceive                    // device: bytes a second
+	PCIeTransmit                   // device: bytes a second
+	CPUTime                        // process: ns of processor time so far
 	counterCount
 )
 

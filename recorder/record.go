@@ -269,9 +269,9 @@ type Frame struct {
 
 // ArenaEvents is a batch of one arena's events in columns of equal length.
 type ArenaEvents struct {
-	Head            // Ns is the first event's time
-	Arena    int64  // which arena
-	Frame    int64  // frame under way at the first event, -1 unknown
+	Head           // Ns is the first event's time
+	Arena    int64 // which arena
+	Frame    int64 // frame under way at the first event, -1 unknown
 	Ns       []int64
 	Op       []arena.Op
 	Flags    []uint8 // bit 0: OpFail on the persistent side; bit 1: OpTempPush clears the persistent side
@@ -314,7 +314,7 @@ type Peak struct {
 // OOM is an allocation failure and what was done about it.
 type OOM struct {
 	Head
-	ID          string       `json:"id"`  // which allocator: "pool:1", "arena:3", "torch:0"
+	ID          string       `json:"id"` // which allocator: "pool:1", "arena:3", "torch:0"
 	Asked       int64        `json:"asked"`
 	Free        *int64       `json:"free,omitempty"`    // on the device, bytes
 	PoolFree    *int64       `json:"pfree,omitempty"`   // in the pool, bytes
