@@ -1,0 +1,201 @@
+package model
+
+import (
+	"vramscope/recorder"
+)
+
+// Snapshot is everything there is to see, at one moment. It is immutable: the
+// store publishes a new one at most every 100 ms and shares what has not
+// changed.
+type Snapshot struct {
+	Version uint64        // grows with every snapshot that differs
+	Now     int64         // monotonic ns at which it was made
+	Wall    int64         // the same moment in Unix ns
+	Sources []*SourceView // processes first, then devices, the host, files; each group in order of appearance
+	Log     []Entry       // what happened, oldest first; bounded, Entry.Seq never repeats
+	Self    SelfCost
+}
+
+// SelfCost is what this program itself takes.
+type SelfCost struct {
+	CPUPercent  float64 // of one core, over the last seconds; negative while unknown
+	Resident    int64   // bytes
+	DeviceBytes int64   // device memory held by this process as the driver says; -1 while unknown
+	Dropped     int64   // records that did not reach the store
+}
+
+// Status is how a source is doing.
+type Status uint8
+
+// The states of a source.
+const (
+	StatusConnecting Status = iota
+	StatusLive              // records come
+	StatusLoading           // a file is being read
+	StatusFollowing         // a file was read to its end and is watched for growth
+	StatusComplete          // a file was read to its end and ends with bye, or will not grow
+	StatusCut               // a file ends in the middle of a record
+	StatusStale             // nothing came for longer than the source said it would
+	StatusEnded             // the source said goodbye
+	StatusFailed            // the source broke off; StatusWhy says how
+	StatusLost              // the device is gone or the driver is not there; StatusWhy says what to do
+)
+
+// SourceView is one source at one moment: the newest for a live source, any
+// for what At answers. It is immutable.
+type SourceView struct {
+	ID        string
+	Kind      string          // recorder.Kind…; "" before the hello
+	Name      string          // for the screen, sanitised by whoever draws it
+	Hello     *recorder.Hello // nil before it came
+	File      string          // path, for a file
+	Status    Status
+	StatusWhy string // a sentence, "" when there is nothing to say
+	Done      int64  // bytes read, for a file
+	Size      int64  // bytes in all, for a file; 0 unknown
+
+	First     int64 // monotonic ns of the first record that is still kept
+	Now       int64 // monotonic ns of the newest record, or the moment that At was asked for
+	Frame     int64 // frame under way, -1 unknown
+	Past      bool  // made by At: not the newest
+	Recording bool  // arenas made now are recorded
+
+	Sets     []recorder.CounterSet // newest values, one per set ID, in order of appearance
+	Arenas   []*ArenaView          // in order of appearance; the newest last
+	Pools    []*PoolView
+	NonArena []NonArenaTotal // by name
+	Strings  recorder.StringTable
+
+	OOMs    []*recorder.OOM // oldest first, bounded
+	Actions []Action        // commands and their results, oldest first, bounded
+	Moments []Moment        // marks for the time axis, by time
+
+	Lost     int64    // records or events that the source said it dropped
+	BadLines int64    // lines that could not be read
+	Problems []string // each an inconsistency in words, bounded
+
+	history *history // series and frames
+	tape    *tape    // kept records, for At
+}
+
+// ArenaView is one arena.
+type ArenaView struct {
+	ID        int64
+	State     recorder.ArenaState // pointers and facts; Tree, Abandoned and Open are empty here
+	Scopes    *recorder.ScopeSnapshot
+	Innermost string // path of the innermost open scope, "" when none is known
+	Failed    int64  // allocations that did not fit
+	Callers   []Rollup
+	DTypes    []Rollup
+}
+
+// Rollup is bytes and allocations by one name, self bytes only.
+type Rollup struct {
+	Name  string
+	Bytes int64
+	Count int64
+}
+
+// PoolView is one pool.
+type PoolView struct {
+	ID    int64
+	State recorder.PoolState // Segments and Blocks are empty here
+	// Segments are in address order, each with its blocks in address order.
+	// nil while the source has not told (no events were asked for).
+	Segments []*Segment
+}
+
+// Segment is what a pool took from its upstream in one piece.
+type Segment struct {
+	Address uint64
+	Bytes   int64
+	Blocks  []Block
+}
+
+// Block is a part of a segment.
+type Block struct {
+	Address   uint64
+	Bytes     int64 // rounded
+	Requested int64 // as asked; 0 for a free block
+	Stream    uint32
+	Live      bool
+	Since     int64 // monotonic ns of the allocation or free, 0 unknown
+}
+
+// NonArenaTotal is the transients of one name made outside the arena.
+type NonArenaTotal struct {
+	Name       string
+	Count      int64
+	InputBytes int64 // of the sample with the largest peak
+	PeakBytes  int64 // the largest
+	LastInput  int64
+	LastPeak   int64
+	LastNs     int64
+}
+
+// Moment is a mark on the time axis.
+type Moment struct {
+	Ns    int64
+	Frame int64 // -1 unknown
+	Kind  MomentKind
+	Text  string
+}
+
+// MomentKind is what happened at a Moment.
+type MomentKind uint8
+
+// The kinds of moments.
+const (
+	MomentOOM        MomentKind = iota // an allocation failed for good
+	MomentRescued                      // an allocation failed and the callback rescued it
+	MomentRebuild                      // a pool began a new generation
+	MomentArenaNew                     // an arena was made
+	MomentArenaReset                   // an arena was reset with scopes open: they are abandoned
+	MomentAction                       // a command ran
+	MomentLost                         // records were dropped
+	MomentPeakReset                    // the peak floor was reset
+)
+
+// Action is a command and what became of it.
+type Action struct {
+	Command  recorder.Command
+	Sent     int64 // monotonic ns
+	Accepted *recorder.Ack
+	Final    *recorder.Ack // nil while it runs
+}
+
+// Entry is one line of the log.
+type Entry struct {
+	Seq    uint64
+	Ns     int64
+	Source string // ID
+	Name   string // of the source
+	Level  Level
+	Kind   EntryKind
+	Text   string   // one line
+	Detail []string // more lines: a command's results, an OOM's ladder
+}
+
+// Level is how much an Entry matters.
+type Level uint8
+
+// The levels.
+const (
+	LevelInfo Level = iota
+	LevelWarning
+	LevelError
+)
+
+// EntryKind groups entries.
+type EntryKind uint8
+
+// The kinds of entries.
+const (
+	EntryNote EntryKind = iota
+	EntrySource          // a source came, went, or changed its status
+	EntryOOM
+	EntryAction
+	EntryLost
+	EntryArena
+	EntryPool
+)
