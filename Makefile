@@ -1,0 +1,75 @@
+# vramscope: what GPU memory does inside a program, in a terminal.
+# `make` alone prints the targets.
+
+GO      ?= go
+BINARY  := bin/vramscope
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# NVIDIA's binding calls functions that its own header marks as old; the
+# warnings say nothing about this program.
+export CGO_CFLAGS += -O2 -g -Wno-deprecated-declarations
+export CGO_ENABLED = 1
+
+# The loader must bind lazily: an older driver lacks symbols that are never
+# called, and binding everything at once would end the program at its start.
+LDFLAGS := -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/vramscope
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BINARY) .
+
+.PHONY: run
+run: build ## build it and open the dashboard on everything that can be seen here, a demo render if there is nothing
+	./$(BINARY) $(ARGS)
+
+.PHONY: demo
+demo: build ## build it and open the dashboard on the demo render
+	./$(BINARY) demo $(ARGS)
+
+.PHONY: test
+test: vet ## every check: formatting, go vet, all tests with the race detector
+	$(GO) test -race -timeout 30m ./...
+
+.PHONY: vet
+vet: tools ## formatting and go vet
+	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted; run 'make format'"; exit 1; fi
+	$(GO) vet ./...
+
+.PHONY: tools
+tools: ## check that Go and a C compiler are there
+	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.26.7 or later"; exit 1; }
+	@command -v $${CC:-cc} >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq gcc libc6-dev; \
+	  else echo "a C compiler is missing: install gcc (Debian: apt-get install gcc libc6-dev)"; exit 1; fi; }
+
+.PHONY: format
+format: ## gofmt everything
+	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+
+.PHONY: golden
+golden: ## write the golden screens anew; look at the difference before committing it
+	VRAMSCOPE_UPDATE_GOLDEN=1 $(GO) test ./ui/... .
+
+.PHONY: bench
+bench: build ## the costs of DESIGN, each beside its baseline
+	$(GO) test -run '^$$' -bench . -benchmem ./arena ./pool ./recorder/... ./model ./ui/...
+	VRAMSCOPE_BENCH=1 $(GO) test -run '^TestBenchLive' -count=1 -v -timeout 20m .
+
+.PHONY: fuzz
+fuzz: ## fuzz everything that reads bytes, FUZZTIME (10s) each
+	@for package in $$($(GO) list ./...); do \
+	  for name in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$name"; $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $${FUZZTIME:-10s} $$package || exit 1; \
+	  done; done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin
