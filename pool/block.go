@@ -1,0 +1,66 @@
+package pool
+
+// blockID names a block by its place in the slab. 0 is no block, so that a
+// zero link ends a chain.
+type blockID uint32
+
+// block is a stretch of a segment, free or live. Blocks of a segment tile it
+// without a gap and are linked in address order. Blocks live in one slice and
+// refer to each other by number: the garbage collector has nothing to follow,
+// and a block that is not in use costs nothing to reuse.
+type block struct {
+	address Address
+	size    int64   // bytes, rounded
+	prev    blockID // the neighbour below in the same segment; none at the head of a segment
+	next    blockID // the neighbour above in the same segment; in the slab's spare chain, the next spare
+
+	// The place in the tree of its size class, while the block is free.
+	left, right, parent blockID
+
+	segment segmentID
+	stream  Stream // free: whose list it is in; live: for whom it was handed out
+	slack   uint16 // live: size minus what was asked, bytes (below the rounding, 512 at most)
+	free    bool
+}
+
+// requested is what was asked for a live block, in bytes.
+func (b *block) requested() int64 { return b.size - int64(b.slack) }
+
+// blockSlab owns all blocks of a pool. It grows to the largest number of
+// blocks that existed at one time and is not given back before the pool is.
+type blockSlab struct {
+	blocks []block // blocks[0] is never used
+	spare  blockID // chain of blocks that are not in use, through next
+}
+
+// create returns a block with undefined content. It may move the slab: take
+// pointers into it afterwards.
+func (s *blockSlab) create() blockID {
+	if id := s.spare; id != 0 {
+		s.spare = s.blocks[id].next
+		return id
+	}
+	if len(s.blocks) == 0 {
+		s.blocks = append(s.blocks, block{})
+	}
+	s.blocks = append(s.blocks, block{})
+	return blockID(len(s.blocks) - 1)
+}
+
+// discard puts a block back for create.
+func (s *blockSlab) discard(id blockID) {
+	s.blocks[id] = block{next: s.spare}
+	s.spare = id
+}
+
+// segmentID names a segment by its place in the ledger.
+type segmentID uint32
+
+// segment is one stretch of memory taken from upstream. Blocks never span two
+// segments, even where these touch: each goes back whole.
+type segment struct {
+	address Address
+	size    int64   // bytes; 0 where the entry is not in use
+	first   blockID // the block at its head
+	live    int     // live blocks in it; 0 makes it releasable
+}
