@@ -149,7 +149,7 @@ func highContrastTheme() Theme {
 // lightness, for eyes that confuse red with green (protanopes too).
 func deuteranopiaTheme() Theme {
 	s := darkScheme()
-	s.secondary = hue(0xc8c8d8, 252, 7)
+	s.secondary = hue(0xd4d4e4, 253, 7)
 	s.store, s.persistent, s.water = hue(0xe69f00, 214, 3), hue(0xe69f00, 214, 3), hue(0xf6ea70, 227, 11)
 	s.good, s.caution, s.bad = hue(0x56b4e9, 74, 12), hue(0xf6ea70, 227, 11), hue(0xe8702a, 166, 9)
 	s.note = hue(0xb8c4d0, 251, 7)
