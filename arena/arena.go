@@ -1,5 +1,7 @@
 package arena
 
+import "unsafe"
+
 // NoLaunchFrames is what LastLaunchFrames says while no launch is known.
 const NoLaunchFrames = -1
 
@@ -13,11 +15,13 @@ type Arena struct {
 	reverse   int64
 	length    int64
 	highWater int64
-	memory    []byte // host view; nil for a device buffer, unmanaged or released
-	observer  Observer
+	first     *byte // of the host view; nil where there is none
+	quiet     bool  // managed, not released, no poison, no observer: an allocation moves a pointer and no more
 	managed   bool
 	released  bool
 	poison    Poison
+	observer  Observer
+	memory    []byte // host view; nil for a device buffer, unmanaged or released
 
 	name          string
 	base          uint64
@@ -85,6 +89,7 @@ func (a *Arena) claim(config Config) error {
 		}
 		a.memory = memory
 	}
+	a.first = unsafe.SliceData(a.memory)
 	address := addressOf(a.memory)
 	a.hostAlignment = address & -address
 	if a.base == 0 {
@@ -135,8 +140,8 @@ func (a *Arena) Release(reason string) {
 		return
 	}
 	a.released = true
-	a.memory = nil
-	a.fill = nil
+	a.memory, a.first, a.fill = nil, nil, nil
+	a.quiet = false
 	if a.observer != nil {
 		a.observe(Event{Op: OpRelease, Reason: reason})
 	}

@@ -50,12 +50,12 @@ func TestBufferOfTheCallerIsTheArena(t *testing.T) {
 	buffer := make([]byte, 16)
 	a := newArena(t, arena.Config{Bytes: 12, Memory: buffer})
 	block := alloc(t, a, 4, 1)
-	copy(block.Memory, "abcd")
-	copy(persist(t, a, 2, 1).Memory, "yz")
+	copy(block.Memory(), "abcd")
+	copy(persist(t, a, 2, 1).Memory(), "yz")
 	if string(buffer[:4]) != "abcd" || string(buffer[10:12]) != "yz" {
 		t.Fatalf("%q", buffer)
 	}
-	if cap(block.Memory) != 4 {
+	if cap(block.Memory()) != 4 {
 		t.Fatal("appending to a block would run into the next one")
 	}
 	if a.Address(block) != a.Base() || a.State().Base != a.Base() {
@@ -67,8 +67,8 @@ func TestDeviceArenaHasAddressesAndNoBytes(t *testing.T) {
 	a := newArena(t, arena.Config{Bytes: 1 << 36, Base: 0x7f00_0000_0000})
 	alloc(t, a, 3, 1)
 	block := alloc(t, a, 1<<30, 4)
-	if block.Memory != nil || a.Address(block) != 0x7f00_0000_0004 {
-		t.Fatalf("%v at %#x", block.Memory, a.Address(block))
+	if block.Memory() != nil || a.Address(block) != 0x7f00_0000_0004 {
+		t.Fatalf("%v at %#x", block.Memory(), a.Address(block))
 	}
 	var view *arena.ViewError
 	if _, err := arena.Slice[float32](a, 4); !errors.As(err, &view) || view.Type != "float32" {
@@ -86,8 +86,8 @@ func TestOwnBufferStartsAtACacheLine(t *testing.T) {
 		if a.Base()%64 != 0 {
 			t.Errorf("%d bytes start at %#x", bytes, a.Base())
 		}
-		if block := alloc(t, a, bytes, 1); int64(len(block.Memory)) != bytes {
-			t.Errorf("%d bytes of %d", len(block.Memory), bytes)
+		if block := alloc(t, a, bytes, 1); int64(len(block.Memory())) != bytes {
+			t.Errorf("%d bytes of %d", len(block.Memory()), bytes)
 		}
 	}
 }

@@ -155,6 +155,14 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
+// scoped is a function with a scope: what costs there is what Scope inlines.
+//
+//go:noinline
+func scoped(a *arena.Arena, number int64) {
+	scope := a.Scope("postprocess", arena.Int("width", number), arena.Text("tonemap", "aces"))
+	scope.End()
+}
+
 func BenchmarkScope(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -166,8 +174,24 @@ func BenchmarkScope(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				number++
-				a.Scope("postprocess", arena.Int("width", number), arena.Text("tonemap", "aces")).End()
+				scoped(a, number)
 			}
 		})
+	}
+}
+
+// bare is a scope without parameters, whose building costs more than the test.
+//
+//go:noinline
+func bare(a *arena.Arena) {
+	scope := a.Scope("postprocess")
+	scope.End()
+}
+
+func BenchmarkScopeWithoutParams(b *testing.B) {
+	a := newArena(b, arena.Config{Bytes: 64})
+	b.ReportAllocs()
+	for b.Loop() {
+		bare(a)
 	}
 }

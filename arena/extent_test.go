@@ -159,8 +159,8 @@ func FuzzExtents(f *testing.F) {
 				expect(t, a, before.Forward, before.Reverse, before.HighWater)
 				continue
 			}
-			if negative || itemSize < 1 || !size.IsInt64() || block.Bytes != size.Int64() || block.Offset%itemSize != 0 ||
-				block.Offset < before.Forward || block.Offset+block.Bytes > before.Reverse {
+			if negative || itemSize < 1 || !size.IsInt64() || block.Bytes() != size.Int64() || block.Offset()%itemSize != 0 ||
+				block.Offset() < before.Forward || block.Offset()+block.Bytes() > before.Reverse {
 				t.Fatalf("%d x %d x %d of %d: %+v between %d and %d", x, y, z, itemSize, block, before.Forward, before.Reverse)
 			}
 		}

@@ -102,7 +102,7 @@ func TestRandomHistories(t *testing.T) {
 					}
 					return
 				}
-				if err != nil || block.Offset != offset || int64(len(block.Memory)) != numel*itemSize {
+				if err != nil || block.Offset() != offset || int64(len(block.Memory())) != numel*itemSize {
 					t.Fatalf("%+v, %v; want offset %d", block, err, offset)
 				}
 				// The address follows from the event alone.
@@ -114,10 +114,10 @@ func TestRandomHistories(t *testing.T) {
 					t.Fatalf("event %+v; want offset %d", last, offset)
 				}
 				pattern++
-				for i := range block.Memory {
-					block.Memory[i] = pattern
+				for i := range block.Memory() {
+					block.Memory()[i] = pattern
 				}
-				live = append(live, liveBlock{block.Memory, offset, persist, pattern})
+				live = append(live, liveBlock{block.Memory(), offset, persist, pattern})
 			},
 			"temporary": func(t *rapid.T) {
 				clearPersist := rapid.Bool().Draw(t, "clear")

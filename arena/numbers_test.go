@@ -16,9 +16,9 @@ func TestForwardAlignsToTheItemSize(t *testing.T) {
 		{3, 1, 0, 3}, {2, 2, 4, 4}, {2, 4, 8, 8},
 	} {
 		block := alloc(t, a, want.numel, want.itemSize)
-		if block.Offset != want.offset || block.Bytes != want.bytes || int64(len(block.Memory)) != want.bytes {
+		if block.Offset() != want.offset || block.Bytes() != want.bytes || int64(len(block.Memory())) != want.bytes {
 			t.Fatalf("block %d+%d (%d visible), want %d+%d",
-				block.Offset, block.Bytes, len(block.Memory), want.offset, want.bytes)
+				block.Offset(), block.Bytes(), len(block.Memory()), want.offset, want.bytes)
 		}
 	}
 	expect(t, a, 16, 64, 16)
@@ -27,8 +27,8 @@ func TestForwardAlignsToTheItemSize(t *testing.T) {
 // 15 bytes, 2 x f32 persistent: reverse 4, high-water 11 with the padding.
 func TestReverseAlignsDownToTheItemSize(t *testing.T) {
 	a := newArena(t, arena.Config{Bytes: 15})
-	if block := persist(t, a, 2, 4); block.Offset != 4 {
-		t.Fatalf("offset %d, want 4", block.Offset)
+	if block := persist(t, a, 2, 4); block.Offset() != 4 {
+		t.Fatalf("offset %d, want 4", block.Offset())
 	}
 	expect(t, a, 0, 4, 11)
 }
@@ -100,11 +100,11 @@ func TestExactlyFullIsFine(t *testing.T) {
 func TestNoItemsPayTheirPadding(t *testing.T) {
 	a := newArena(t, arena.Config{Bytes: 31})
 	alloc(t, a, 1, 1)
-	if block := alloc(t, a, 0, 8); block.Offset != 8 || block.Bytes != 0 {
+	if block := alloc(t, a, 0, 8); block.Offset() != 8 || block.Bytes() != 0 {
 		t.Fatalf("block %+v", block)
 	}
 	expect(t, a, 8, 31, 8)
-	if block := persist(t, a, 0, 16); block.Offset != 16 {
+	if block := persist(t, a, 0, 16); block.Offset() != 16 {
 		t.Fatalf("block %+v", block)
 	}
 	expect(t, a, 8, 16, 23)
@@ -120,7 +120,7 @@ func TestNoItemsPayTheirPadding(t *testing.T) {
 func TestScalarIsOneItem(t *testing.T) {
 	a := newArena(t, arena.Config{Bytes: 32})
 	block, err := a.AllocTyped(arena.DTypeFloat64, false)
-	if err != nil || block.Bytes != 8 {
+	if err != nil || block.Bytes() != 8 {
 		t.Fatalf("%+v, %v", block, err)
 	}
 	view, err := arena.Slice[float64](a)
@@ -133,11 +133,11 @@ func TestScalarIsOneItem(t *testing.T) {
 func TestItemSizesThatAreNoPowersOfTwo(t *testing.T) {
 	a := newArena(t, arena.Config{Bytes: 100})
 	alloc(t, a, 1, 1)
-	if block := alloc(t, a, 2, 12); block.Offset != 12 {
-		t.Fatalf("offset %d, want 12", block.Offset)
+	if block := alloc(t, a, 2, 12); block.Offset() != 12 {
+		t.Fatalf("offset %d, want 12", block.Offset())
 	}
-	if block := persist(t, a, 1, 12); block.Offset != 84 {
-		t.Fatalf("offset %d, want 84", block.Offset)
+	if block := persist(t, a, 1, 12); block.Offset() != 84 {
+		t.Fatalf("offset %d, want 84", block.Offset())
 	}
 	expect(t, a, 36, 84, 52)
 }
@@ -321,7 +321,7 @@ func TestReleasedArenaStaysToLookAt(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	block.Memory[0] = 1 // still ours to look at
+	block.Memory()[0] = 1 // still ours to look at
 	var released []arena.Event
 	for _, event := range observer.events {
 		if event.Op == arena.OpRelease {
@@ -353,8 +353,8 @@ func TestUnmanagedArenaIsGoMemory(t *testing.T) {
 	observer := newTree()
 	a := newArena(t, arena.Config{Unmanaged: true, Poison: arena.PoisonByte(0xFF), Observer: observer})
 	block := alloc(t, a, 1<<20, 4)
-	if block.Offset != arena.NoOffset || len(block.Memory) != 4<<20 || block.Memory[0] != 0 {
-		t.Fatalf("offset %d, %d bytes, first %d", block.Offset, len(block.Memory), block.Memory[0])
+	if block.Offset() != arena.NoOffset || len(block.Memory()) != 4<<20 || block.Memory()[0] != 0 {
+		t.Fatalf("offset %d, %d bytes, first %d", block.Offset(), len(block.Memory()), block.Memory()[0])
 	}
 	if a.Address(block) == 0 || a.Base() != 0 {
 		t.Fatal("the memory is somewhere, the arena is not")

@@ -11,9 +11,13 @@ import (
 // explains.
 const UnknownCaller = "<unknown>"
 
-// callerDepth is how many frames are looked at for the caller: the entries of
-// this package are at most two deep, and one more must be outside.
-const callerDepth = 4
+const (
+	// directly is the depth of a caller that calls Alloc or its like.
+	directly = 1
+	// callerDepth is how many frames are looked at where the caller is not at
+	// the depth it should be, as in a goroutine that begins with Alloc.
+	callerDepth = 8
+)
 
 // SetObserver puts an observer in place of the current one, which it returns
 // so that it can be put back. Nil stops observing. A scope that one observer
@@ -25,6 +29,7 @@ func (a *Arena) SetObserver(observer Observer) (previous Observer) {
 	previous = a.observer
 	a.observer = observer
 	a.watcher = a.watcherOf(observer)
+	a.quiet = observer == nil && a.managed && !a.released && !a.poison.on
 	return previous
 }
 
@@ -55,19 +60,10 @@ func (a *Arena) observe(event Event) {
 	a.observer.ObserveArena(event)
 }
 
-func (a *Arena) observeAllocation(bytes, itemSize int64, persist bool, dtype string) {
-	op := OpAlloc
-	if persist {
-		op = OpPersist
-	}
-	a.observe(Event{Op: op, Persist: persist, Bytes: bytes, ItemSize: itemSize,
-		DType: dtype, Caller: a.callers.caller()})
-}
-
 // callerNames finds who allocates. Names are looked up once per place in the
 // program, so that recording makes no garbage.
 type callerNames struct {
-	names map[uintptr]string // by program counter; "" for this package
+	names map[uintptr]string // by program counter; "" for this package and the runtime
 	stack [callerDepth]uintptr
 }
 
@@ -75,20 +71,31 @@ type callerNames struct {
 var ownPackage = reflect.TypeFor[Arena]().PkgPath() + "."
 
 // caller is the innermost function on the stack that is not of this package.
-// It is called from two functions below an exported one.
-func (c *callerNames) caller() string {
-	const skip = 4 // Callers, caller, observeAllocation or refuse, allocate
+// The depth is how many of its functions lie between the caller and allocate,
+// and between allocate and here. Every frame that is unwound costs more than
+// the allocation, so only the one at that depth is asked for at first.
+func (c *callerNames) caller(depth int) string {
+	const skip = 3 // Callers, caller, allocate
+	if runtime.Callers(skip+depth, c.stack[:1]) == 1 {
+		if name := c.name(c.stack[0]); name != "" {
+			return name
+		}
+	}
 	count := runtime.Callers(skip, c.stack[:])
 	for _, counter := range c.stack[:count] {
-		name, known := c.names[counter]
-		if !known {
-			name = c.learn(counter)
-		}
-		if name != "" {
+		if name := c.name(counter); name != "" {
 			return name
 		}
 	}
 	return UnknownCaller
+}
+
+// name is the function at a program counter.
+func (c *callerNames) name(counter uintptr) string {
+	if name, known := c.names[counter]; known {
+		return name
+	}
+	return c.learn(counter)
 }
 
 // learn looks a program counter up and remembers it.

@@ -161,6 +161,12 @@ type stage struct{ arena *arena.Arena }
 //go:noinline
 func (s *stage) resolve() error { _, err := arena.SlicePersist[uint16](s.arena, 1); return err }
 
+//go:noinline
+func call(allocate func(numel, itemSize int64) (arena.Block, error)) error {
+	_, err := allocate(1, 1)
+	return err
+}
+
 func TestCallerIsTheFunctionThatAllocates(t *testing.T) {
 	observer := newTree()
 	a := newArena(t, arena.Config{Bytes: 256, Observer: observer})
@@ -177,6 +183,7 @@ func TestCallerIsTheFunctionThatAllocates(t *testing.T) {
 			"arena_test.TestCallerIsTheFunctionThatAllocates.func4"},
 		{func() error { _, err := a.AllocTyped(arena.DTypeBool, false, 1); return err },
 			"arena_test.TestCallerIsTheFunctionThatAllocates.func5"},
+		{func() error { allocate := a.Alloc; return call(allocate) }, "arena_test.call"},
 	}
 	for range 2 { // the second time from memory
 		for _, c := range calls {
@@ -187,5 +194,20 @@ func TestCallerIsTheFunctionThatAllocates(t *testing.T) {
 				t.Errorf("caller %q, want %q", got, c.want)
 			}
 		}
+	}
+}
+
+// A goroutine that begins with an allocation has at most the wrapper that the
+// compiler makes for it, and never the runtime, as its caller.
+func TestCallerOfAGoroutine(t *testing.T) {
+	done := make(chan string)
+	a := newArena(t, arena.Config{Bytes: 8, Observer: observerFunc(func(event arena.Event) {
+		if event.Op == arena.OpAlloc {
+			done <- event.Caller
+		}
+	})})
+	go a.Alloc(1, 1)
+	if caller := <-done; caller != arena.UnknownCaller && caller != "arena_test.TestCallerOfAGoroutine.gowrap1" {
+		t.Fatalf("caller %q", caller)
 	}
 }

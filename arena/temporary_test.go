@@ -46,7 +46,7 @@ func TestFloorIsAskedAtTheEnd(t *testing.T) {
 	floor := int64(arena.NoFloor)
 	temporary := a.Temporary(true, func() int64 { return floor })
 	table := persist(t, a, 25, 1)
-	floor = table.Offset
+	floor = table.Offset()
 	persist(t, a, 25, 1)
 	temporary.End()
 	expect(t, a, 0, 75, 50)

@@ -62,11 +62,11 @@ func view[T Number](a *Arena, persist bool, extents []int) ([]T, error) {
 	if a.observer != nil {
 		dtype = reflect.TypeFor[T]().Kind().String()
 	}
-	block, err := a.allocate(numel, int64(unsafe.Sizeof(item)), persist, dtype)
+	block, err := a.allocate(numel, int64(unsafe.Sizeof(item)), persist, dtype, directly+1)
 	if err != nil {
 		return nil, err
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(block.Memory))), numel), nil
+	return unsafe.Slice((*T)(unsafe.Pointer(block.memory)), numel), nil
 }
 
 // viewProblem says why items of an alignment cannot be seen, or "". Blocks
