@@ -106,6 +106,8 @@ type State struct {
 	Pools     []PoolState  `json:"pools,omitempty"`
 	NonArena  []NonArena   `json:"nonarena,omitempty"` // one entry per name
 	Dropped   int          `json:"dropped,omitempty"`  // recorded arenas that the registry's bounds pushed out
+	// DroppedPeaks is how many non-arena peaks the registry's bounds pushed out.
+	DroppedPeaks int `json:"pdropped,omitempty"`
 }
 
 // ArenaState is one arena with the scope tree so far.
@@ -113,6 +115,7 @@ type ArenaState struct {
 	ID               int64       `json:"id"`
 	Name             string      `json:"name"`
 	Job              string      `json:"job,omitempty"`
+	From             string      `json:"from,omitempty"` // the program it came from, in a calibration dump
 	Device           string      `json:"dev,omitempty"`  // GPU UUID, or "host"
 	Base             string      `json:"base,omitempty"` // address of the buffer, hex
 	Length           int64       `json:"len"`
@@ -122,13 +125,28 @@ type ArenaState struct {
 	Managed          bool        `json:"managed"`
 	HasBuffer        bool        `json:"buf"`
 	Recorded         bool        `json:"recorded,omitempty"` // in the registry
+	HalfBuilt        bool        `json:"half,omitempty"`     // registered, and never got its buffer
+	CutEvents        int64       `json:"cut,omitempty"`      // events that were not kept because the registry was full
 	LastLaunchFrames *int64      `json:"llf,omitempty"`
 	Marks            []int64     `json:"marks,omitempty"` // saved forward pointers, oldest first
 	Created          int64       `json:"made,omitempty"`  // monotonic ns
 	Released         int64       `json:"gone,omitempty"`  // monotonic ns, 0 while the buffer lives
-	Open             []OpenScope `json:"open,omitempty"`  // outermost first
-	Tree             TreeColumns `json:"tree"`            // siblings of one name merged
-	Abandoned        TreeColumns `json:"abandoned"`       // the same for abandoned scopes, apart
+	Root             RootTotals  `json:"root,omitzero"`
+	Open             []OpenScope `json:"open,omitempty"`   // outermost first
+	Tree             TreeColumns `json:"tree"`             // siblings of one name merged
+	Abandoned        TreeColumns `json:"abandoned"`        // the same for abandoned scopes, apart
+	Folded           int64       `json:"folded,omitempty"` // scopes counted in rows named FoldedName because the tree's bounds were reached
+}
+
+// RootTotals is what an arena counted over its life, in scopes and outside of
+// them. A reset takes nothing away from it.
+type RootTotals struct {
+	AllocCount  int64 `json:"allocs,omitempty"` // in scopes too, abandoned ones included
+	SelfBytes   int64 `json:"self,omitempty"`   // outside every scope
+	Peak        int64 `json:"p,omitempty"`      // simultaneous: forward + (length-reverse)
+	PeakForward int64 `json:"pf,omitempty"`
+	PeakNs      int64 `json:"at,omitempty"` // when Peak was set
+	PeakFrame   int64 `json:"fr,omitempty"` // in which frame, -1 unknown
 }
 
 // OpenScope is a scope that has been opened and not closed.
@@ -163,7 +181,8 @@ type TreeColumns struct {
 	Params      []ParamSet `json:"params,omitempty"`
 }
 
-// ParamSet is the parameters last seen on a row of a tree.
+// ParamSet is the parameters last seen on a row of a tree: of each name the
+// last value.
 type ParamSet struct {
 	Row    int32         `json:"row"`
 	Params []arena.Param `json:"p"`

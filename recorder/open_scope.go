@@ -1,0 +1,79 @@
+package recorder
+
+import "math"
+
+// noPeak is the peak of a scope in which nothing was allocated yet. A real one
+// can be negative: a mark from outside may be restored inside the scope.
+const noPeak = math.MinInt64
+
+// openScope is a scope under way. An allocation is counted in the innermost
+// one alone; what it counted goes to its row and to the scope around it when
+// it ends or when somebody looks. The result is the same as counting every
+// allocation in every open scope, at a cost that does not grow with the depth.
+type openScope struct {
+	number                     uint64 // arena.Event.Scope
+	row                        int32  // -1 for the root
+	entryForward, entryReverse int64
+	opened                     int64 // ns
+
+	// Highest pointers above the entry so far, noPeak before the first
+	// allocation, and when the simultaneous peak was reached.
+	peakForward, peakReverse, peak int64
+	peakNs, peakFrame              int64
+
+	// Counted here and not yet in the row.
+	allocs, self, total int64
+}
+
+// begin makes s a scope that has counted nothing.
+func (s *openScope) begin(number uint64, row int32, forward, reverse, ns int64) {
+	*s = openScope{
+		number: number, row: row, entryForward: forward, entryReverse: reverse, opened: ns,
+		peakForward: noPeak, peakReverse: noPeak, peak: noPeak, peakFrame: -1,
+	}
+}
+
+// count takes an allocation in.
+func (s *openScope) count(event *ArenaEvent) {
+	s.allocs++
+	s.self += event.Bytes
+	s.total += event.Bytes
+	forward := event.Forward - s.entryForward
+	reverse := s.entryReverse - event.Reverse
+	s.peakForward = max(s.peakForward, forward)
+	s.peakReverse = max(s.peakReverse, reverse)
+	if both := forward + reverse; both > s.peak {
+		s.peak, s.peakNs, s.peakFrame = both, event.Ns, event.Frame
+	}
+}
+
+// absorb takes in what a scope inside has counted since it was absorbed last.
+func (s *openScope) absorb(inner *openScope) {
+	s.allocs += inner.allocs
+	s.total += inner.total
+	if inner.peak == noPeak {
+		return
+	}
+	forward := inner.entryForward - s.entryForward
+	reverse := s.entryReverse - inner.entryReverse
+	s.peakForward = max(s.peakForward, inner.peakForward+forward)
+	s.peakReverse = max(s.peakReverse, inner.peakReverse+reverse)
+	if both := inner.peak + forward + reverse; both > s.peak {
+		s.peak, s.peakNs, s.peakFrame = both, inner.peakNs, inner.peakFrame
+	}
+}
+
+// sums is what was counted and is not yet in the row.
+func (s *openScope) sums() rowSums { return rowSums{allocs: s.allocs, self: s.self, total: s.total} }
+
+// clearSums forgets it, once it is.
+func (s *openScope) clearSums() { s.allocs, s.self, s.total = 0, 0, 0 }
+
+// peaks is the peaks so far. A scope in which nothing was allocated, or in
+// which the pointers stayed below its entry, has none.
+func (s *openScope) peaks() rowPeaks {
+	return rowPeaks{
+		both: max(s.peak, 0), forward: max(s.peakForward, 0), reverse: max(s.peakReverse, 0),
+		ns: s.peakNs, frame: s.peakFrame,
+	}
+}
