@@ -34,7 +34,7 @@ type builder struct {
 
 	limit func(offset int64) int64
 	read  func() int64 // bytes read so far
-	size  int64 // of the file as far as known, 0 unknown
+	size  int64        // of the file as far as known, 0 unknown
 }
 
 func (b *builder) init(limit func(offset int64) int64, read func() int64, size int64) {
