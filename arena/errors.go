@@ -41,6 +41,10 @@ func (e *InsufficientMemoryError) Error() string {
 		e.Arena, e.Asked, e.ItemSize, side, scope, e.Remaining, e.Length)
 }
 
+// InsufficientArena tells package pool, which does not import this one, that
+// an arena was full and no allocator failed.
+func (e *InsufficientMemoryError) InsufficientArena() bool { return true }
+
 // PointerError is a pair of pointers that the arena cannot have. Nothing moved.
 type PointerError struct {
 	Arena   string // the arena's name

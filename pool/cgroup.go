@@ -52,7 +52,11 @@ const cgroupUnlimited int64 = 1 << 60
 
 // maxControlFile is the most that is read of one file, in bytes: a control file
 // is a number or a few lines.
-const maxControlFile = 1 << 20
+const maxControlFile = 64 << 10
+
+// maxCgroups is how many groups are looked into: a process is in one for each
+// hierarchy, of which the kernel has a dozen.
+const maxCgroups = 64
 
 type cgroupFiles struct {
 	current string
@@ -78,8 +82,11 @@ func cgroupCandidates(root fs.FS) []cgroupFiles {
 		default:
 			continue
 		}
-		if !slices.Contains(candidates, candidate) {
-			candidates = append(candidates, candidate)
+		if slices.Contains(candidates, candidate) {
+			continue
+		}
+		if candidates = append(candidates, candidate); len(candidates) == maxCgroups {
+			break
 		}
 	}
 	return candidates

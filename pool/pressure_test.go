@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -125,6 +127,16 @@ func TestTheControlGroupThatCounts(t *testing.T) {
 				t.Errorf("got %d of %d in %q", host.CgroupCurrent, host.CgroupLimit, host.CgroupPath)
 			}
 		})
+	}
+}
+
+func TestAListOfGroupsWithoutEndIsCutShort(t *testing.T) {
+	var groups strings.Builder
+	for i := range 1 << 20 {
+		fmt.Fprintf(&groups, "0::/%d\n", i)
+	}
+	if got := cgroupCandidates(tree(map[string]string{"proc/self/cgroup": groups.String()})); len(got) != maxCgroups {
+		t.Errorf("%d groups are looked into", len(got))
 	}
 }
 
