@@ -1,0 +1,392 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"vramscope/recorder"
+)
+
+// client is one reader of a server, as the server sees it.
+type client struct {
+	id   int
+	conn *net.UnixConn
+	wake chan struct{} // something is in the queue, or ending changed
+
+	// Under the server's lock:
+	backlog []line // what a late reader gets first
+	queue   *queue
+	asked   bool // for a state
+	ending  bool // ends when everything is written
+	why     string
+}
+
+func (c *client) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// end closes the client after what waits was written, or at once with a
+// reason, which the client is told.
+func (c *client) end(why string) {
+	c.ending = true
+	if why != "" && c.why == "" {
+		c.why = why
+		c.backlog, c.queue = nil, newQueue()
+	}
+}
+
+// accept takes connections until the listener closes.
+func (s *Server) accept() {
+	defer s.running.Done()
+	for {
+		conn, err := s.listener.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			// Out of file descriptors: the render may free some. There is
+			// nothing to do but to try again, not too often.
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		s.running.Add(1)
+		go func() {
+			defer s.running.Done()
+			defer conn.Close()
+			s.serve(conn)
+		}()
+	}
+}
+
+// serve is one connection from the peer check to its end.
+func (s *Server) serve(conn *net.UnixConn) {
+	if err := checkPeer(conn); err != nil {
+		s.refuse(conn, err.Error())
+		return
+	}
+	if err := s.writeAll(conn, s.hello()); err != nil {
+		return
+	}
+	decoder := recorder.NewDecoder(conn)
+	hello, err := s.greet(conn, decoder)
+	if err != nil {
+		s.refuse(conn, err.Error())
+		return
+	}
+	c, why := s.join(conn, hello)
+	if why != "" {
+		s.refuse(conn, why)
+		return
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		s.write(c)
+		conn.Close() // ends the reading below
+	}()
+	for {
+		record, err := decoder.Next()
+		if err != nil {
+			break
+		}
+		s.hear(c, record)
+	}
+	s.leave(c)
+	<-written
+}
+
+// refuse says why and counts. The caller closes.
+func (s *Server) refuse(conn *net.UnixConn, why string) {
+	s.mu.Lock()
+	s.stats.Refused++
+	s.mu.Unlock()
+	line, err := recorder.AppendLine(nil, &recorder.Bye{Head: recorder.Head{Src: s.source(), Ns: s.options.Now()}, Why: why})
+	if err == nil {
+		_ = s.writeAll(conn, line)
+	}
+}
+
+// hello is this server's, with the pair of clocks as of now.
+func (s *Server) hello() []byte {
+	hello := s.options.Hello
+	hello.Ns, hello.Wall = s.options.Now(), time.Now().UnixNano()
+	line, err := recorder.AppendLine(nil, &hello)
+	if err != nil {
+		return nil
+	}
+	return line
+}
+
+// greet waits for the reader's first line.
+func (s *Server) greet(conn *net.UnixConn, decoder *recorder.Decoder) (*recorder.Hello, error) {
+	s.mu.Lock()
+	s.greeting[conn] = struct{}{}
+	_ = conn.SetReadDeadline(time.Now().Add(handshakeTimeout))
+	if s.closing {
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+	}
+	s.mu.Unlock()
+	record, err := decoder.Next()
+	s.mu.Lock()
+	delete(s.greeting, conn)
+	_ = conn.SetReadDeadline(time.Time{})
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	hello, ok := record.(*recorder.Hello)
+	if !ok {
+		return nil, fmt.Errorf("the first line must be a hello, not %q", record.Type())
+	}
+	return hello, nil
+}
+
+// join makes a client of a connection, or says why not.
+func (s *Server) join(conn *net.UnixConn, hello *recorder.Hello) (*client, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing:
+		return nil, "the program ends"
+	case len(s.clients) >= maximumClients:
+		return nil, fmt.Sprintf("%d readers watch this program already", maximumClients)
+	}
+	s.joined++
+	c := &client{id: s.joined, conn: conn, wake: make(chan struct{}, 1), queue: newQueue(), backlog: s.backlog.copy()}
+	s.clients[c.id] = c
+	s.readers.Store(int32(len(s.clients)))
+	s.want(c, contains(hello.Want, "ev"))
+	return c, ""
+}
+
+func contains(list []string, word string) bool {
+	for _, w := range list {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// leave forgets a client.
+func (s *Server) leave(c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.clients, c.id)
+	s.readers.Store(int32(len(s.clients)))
+	c.ending = true
+	c.backlog, c.queue = nil, newQueue()
+	c.signal()
+	s.countInterest()
+}
+
+// want changes what a client asks for. Events start from a state. The lock is
+// held.
+func (s *Server) want(c *client, events bool) {
+	if events && !c.queue.wantsEvents {
+		c.queue.needState, c.asked = true, false
+		c.signal()
+	}
+	c.queue.wantsEvents = events
+	s.countInterest()
+}
+
+// countInterest tells the render when the first client asks for events or the
+// last one stops. The lock is held.
+func (s *Server) countInterest() {
+	interest := false
+	for _, c := range s.clients {
+		interest = interest || c.queue.wantsEvents
+	}
+	if interest != s.interest {
+		s.interest = interest
+		s.await(awaitsInterest)
+	}
+}
+
+// hear is one record from a client.
+func (s *Server) hear(c *client, record recorder.Record) {
+	switch r := record.(type) {
+	case *recorder.Want:
+		s.mu.Lock()
+		s.want(c, r.Events)
+		s.mu.Unlock()
+	case *recorder.Command:
+		s.command(c, r)
+	}
+}
+
+// command answers at once; what was accepted waits for Poll.
+func (s *Server) command(c *client, command *recorder.Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.options.Now()
+	stored, order := s.ledger.receive(now, c.id, command)
+	ack := *stored // a repeated id gets the stored answer, which others read
+	if ack.Ns == 0 {
+		ack.Ns, ack.Src = now, s.source()
+	}
+	if encoded, err := recorder.AppendLine(nil, &ack); err == nil {
+		s.push(c, line{kind: kindAck, bytes: encoded})
+	}
+	if order == nil {
+		return
+	}
+	s.tellOthers(c, command)
+	wait := time.Duration(order.deadline - now)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(wait, s.expire)
+	s.await(awaitsCommand)
+}
+
+// tellOthers shows the other clients which command was given, so that their
+// recordings hold it.
+func (s *Server) tellOthers(c *client, command *recorder.Command) {
+	copied := *command
+	copied.Ns, copied.Src = s.options.Now(), s.source()
+	encoded, err := recorder.AppendLine(nil, &copied)
+	if err != nil {
+		return
+	}
+	l := line{bytes: encoded, weight: 1}
+	s.backlog.add(l, copied.Ns)
+	for id, other := range s.clients {
+		if id != c.id {
+			s.push(other, l)
+		}
+	}
+}
+
+// expire ends a command that no frame boundary came for.
+func (s *Server) expire() {
+	s.mu.Lock()
+	expired, askers := s.ledger.expire(s.options.Now())
+	if expired != nil {
+		expired = s.signed(expired)
+	}
+	s.mu.Unlock()
+	if expired != nil {
+		s.inbox.put(entry{record: expired, askers: askers})
+	}
+}
+
+// write sends what waits for a client until it ends or stops reading.
+func (s *Server) write(c *client) {
+	buffer := make([]byte, 0, writeSize)
+	for {
+		var more bool
+		buffer, more = s.fill(c, buffer[:0])
+		if len(buffer) > 0 {
+			if err := s.writeAll(c.conn, buffer); err != nil {
+				s.countStalled(err)
+				return
+			}
+			continue
+		}
+		if !more {
+			return
+		}
+		<-c.wake
+	}
+}
+
+// fill takes what fits into a buffer. more is false at the end.
+func (s *Server) fill(c *client, buffer []byte) (filled []byte, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(c.backlog) > 0 && len(buffer) < writeSize {
+		buffer = append(buffer, c.backlog[0].bytes...)
+		c.backlog[0] = line{}
+		c.backlog = c.backlog[1:]
+	}
+	for len(buffer) < writeSize {
+		l, ok := c.queue.pop()
+		if !ok {
+			break
+		}
+		buffer = appendLine(buffer, l, c.queue.dropped)
+	}
+	if c.ending && len(buffer) == 0 {
+		return s.lastWords(c, buffer), false
+	}
+	if c.queue.needState && c.queue.empty() && !c.asked {
+		c.asked = true
+		s.await(awaitsState)
+	}
+	return buffer, true
+}
+
+// appendLine adds a line; a sample says how many this reader did not get.
+func appendLine(buffer []byte, l line, dropped int64) []byte {
+	if dropped > 0 && l.sample != nil {
+		sample := *l.sample
+		sample.Dropped += dropped
+		if with, err := recorder.AppendLine(buffer, &sample); err == nil {
+			return with
+		}
+	}
+	return append(buffer, l.bytes...)
+}
+
+// lastWords is the goodbye of a client that is closed for a reason of its own,
+// once.
+func (s *Server) lastWords(c *client, buffer []byte) []byte {
+	why := c.why
+	c.why = ""
+	if why == "" {
+		return buffer
+	}
+	bye := &recorder.Bye{Head: recorder.Head{Src: s.source(), Ns: s.options.Now()}, Why: why}
+	if with, err := recorder.AppendLine(buffer, bye); err == nil {
+		return with
+	}
+	return buffer
+}
+
+// errStalled ends a client that took nothing for too long.
+var errStalled = errors.New("the reader took nothing for too long")
+
+// writeAll writes everything, as long as the reader takes some of it within
+// the stall limit, or a quarter of a second while the server closes.
+func (s *Server) writeAll(conn *net.UnixConn, buffer []byte) error {
+	for len(buffer) > 0 {
+		if err := conn.SetWriteDeadline(time.Now().Add(s.patience())); err != nil {
+			return err
+		}
+		n, err := conn.Write(buffer)
+		buffer = buffer[n:]
+		if err != nil && !(n > 0 && errors.Is(err, os.ErrDeadlineExceeded)) {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return errStalled
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) patience() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return min(s.options.Stall, 250*time.Millisecond)
+	}
+	return s.options.Stall
+}
+
+func (s *Server) countStalled(err error) {
+	if !errors.Is(err, errStalled) {
+		return
+	}
+	s.mu.Lock()
+	s.stats.Stalled++
+	s.mu.Unlock()
+}

@@ -1,0 +1,188 @@
+package probe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// DirectoryVariable names the environment variable that says where sockets
+// are, for both ends. It wins over XDG_RUNTIME_DIR and /tmp.
+const DirectoryVariable = "VRAMSCOPE_SOCKET_DIR"
+
+// MaxPath is the longest path of a Unix socket in bytes: sun_path has 108
+// with the zero that ends it.
+const MaxPath = 107
+
+const suffix = ".sock"
+
+// DirectoryError refuses a directory for sockets: whoever can write into it
+// could put a socket of their own there.
+type DirectoryError struct {
+	Path   string
+	Reason string // what is wrong with it
+}
+
+// Error is one sentence that says what to do.
+func (e *DirectoryError) Error() string {
+	return fmt.Sprintf("%s %s, so no socket is looked for or made there: make it a directory of your own with mode 0700, or set %s to one",
+		e.Path, e.Reason, DirectoryVariable)
+}
+
+// PathLengthError refuses a socket path that the kernel cannot take.
+type PathLengthError struct{ Path string }
+
+// Error is one sentence that says what to do.
+func (e *PathLengthError) Error() string {
+	return fmt.Sprintf("the socket path %s has %d bytes and the kernel takes %d: set %s to a shorter directory",
+		e.Path, len(e.Path), MaxPath, DirectoryVariable)
+}
+
+// Directory is where this user's sockets are: $VRAMSCOPE_SOCKET_DIR, else
+// $XDG_RUNTIME_DIR/vramscope where the runtime directory is the user's own
+// with mode 0700, else /tmp/vramscope-UID. The directory is made where it is
+// missing. The error is a *DirectoryError when the place exists and other
+// users could reach it.
+func Directory() (string, error) {
+	return directory(os.Getenv, "/tmp")
+}
+
+func directory(getenv func(string) string, temporary string) (string, error) {
+	if dir := getenv(DirectoryVariable); dir != "" {
+		return ensure(dir)
+	}
+	// A runtime directory that is not as its specification says is ignored,
+	// not refused: it is often unset, or left over from another user by su.
+	if runtime := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && checkDirectory(runtime) == nil {
+		return ensure(filepath.Join(runtime, "vramscope"))
+	}
+	return ensure(filepath.Join(temporary, "vramscope-"+strconv.Itoa(os.Getuid())))
+}
+
+func ensure(dir string) (string, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", &DirectoryError{dir, "cannot be made (" + reason(err) + ")"}
+	}
+	if err := checkDirectory(dir); err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+// checkDirectory looks at the path itself, not at what a link points to.
+func checkDirectory(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return &DirectoryError{dir, "cannot be looked at (" + reason(err) + ")"}
+	}
+	switch owner := info.Sys().(*syscall.Stat_t).Uid; {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &DirectoryError{dir, "is a symbolic link"}
+	case !info.IsDir():
+		return &DirectoryError{dir, "is not a directory"}
+	case int(owner) != os.Getuid():
+		return &DirectoryError{dir, fmt.Sprintf("belongs to user %d, not to %d", owner, os.Getuid())}
+	case info.Mode().Perm()&0o077 != 0:
+		return &DirectoryError{dir, fmt.Sprintf("is open to others (mode %04o)", info.Mode().Perm())}
+	}
+	return nil
+}
+
+// Name is who a socket belongs to, as its file name says. The start time
+// tells a process from a later one that got the same number.
+type Name struct {
+	PID   int
+	Start uint64 // clock ticks after boot, field 22 of /proc/PID/stat
+}
+
+// String is the name of the socket's file.
+func (n Name) String() string {
+	return strconv.Itoa(n.PID) + "-" + strconv.FormatUint(n.Start, 10) + suffix
+}
+
+// ID is how a source of that process is named: "pid:48213-991234".
+func (n Name) ID() string { return "pid:" + strings.TrimSuffix(n.String(), suffix) }
+
+// ParseName reads the name of a socket's file; ok is false for other files.
+func ParseName(file string) (name Name, ok bool) {
+	stem, isSocket := strings.CutSuffix(filepath.Base(file), suffix)
+	pid, start, isPair := strings.Cut(stem, "-")
+	if !isSocket || !isPair {
+		return Name{}, false
+	}
+	p, err := strconv.ParseUint(pid, 10, 31)
+	if err != nil {
+		return Name{}, false
+	}
+	s, err := strconv.ParseUint(start, 10, 64)
+	if err != nil || p == 0 {
+		return Name{}, false
+	}
+	name = Name{PID: int(p), Start: s}
+	return name, name.String() == filepath.Base(file)
+}
+
+// OwnName is this process's name.
+func OwnName() (Name, error) {
+	start, err := StartTime(os.Getpid())
+	return Name{PID: os.Getpid(), Start: start}, err
+}
+
+// Gone says whether the process that the name means is not there any more:
+// no process has its number, or one that started at another time, or it has
+// ended and nobody has asked for its exit status yet. It says no where /proc
+// cannot be read.
+func (n Name) Gone() bool {
+	state, start, err := processStat(n.PID)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) && procMounted()
+	}
+	return start != n.Start || state == 'Z' || state == 'X'
+}
+
+func procMounted() bool {
+	_, err := os.Stat("/proc/self/stat")
+	return err == nil
+}
+
+// StartTime is when a process started, in clock ticks after boot (field 22 of
+// /proc/PID/stat). The error wraps fs.ErrNotExist for a process that is gone.
+func StartTime(pid int) (uint64, error) {
+	_, start, err := processStat(pid)
+	return start, err
+}
+
+func processStat(pid int) (state byte, start uint64, err error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/stat"
+	text, err := os.ReadFile(path)
+	if errors.Is(err, syscall.ESRCH) { // it went while the file was open
+		return 0, 0, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	// The second field is the command's name in parentheses, and may hold
+	// spaces and parentheses itself.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const first = 3 // the number of the first field that is left
+	if len(fields) <= 22-first {
+		return 0, 0, fmt.Errorf("%s has %d fields, not the 22 that a start time needs", path, len(fields)+first-1)
+	}
+	start, err = strconv.ParseUint(fields[22-first], 10, 64)
+	return fields[0][0], start, err
+}
+
+// reason is an error without the path, which the sentence around it has.
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
