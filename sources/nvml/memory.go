@@ -87,7 +87,7 @@ func missingMemory(why string) Memory {
 // judgeMemory refuses numbers that cannot be: a driver that reports more used
 // than there is has been seen, and a wrong number is worse than none.
 func judgeMemory(m memoryNumbers, source string) Memory {
-	if m.used > m.total || m.free > m.total || m.reserved > m.total || m.used+m.free+m.reserved > m.total {
+	if m.used > m.total || m.free > m.total-m.used || m.reserved > m.total-m.used-m.free {
 		return missingMemory(fmt.Sprintf("the driver reports garbage: %d used, %d free and %d reserved of %d bytes (%s)",
 			m.used, m.free, m.reserved, m.total, source))
 	}

@@ -61,7 +61,6 @@ func (s *session) tick(now time.Time) {
 	switch {
 	case s.up:
 		if s.relist && s.office == nil && !now.Before(s.nextList) {
-			s.nextList = now.Add(relistEvery)
 			s.startListing(now)
 		}
 		for _, g := range s.gpus {
@@ -186,6 +185,8 @@ func (s *session) afterOpen(o opening) {
 
 func (s *session) afterList(l listing) {
 	s.office = nil
+	now := s.w.clock.now()
+	s.nextList = now.Add(relistEvery)
 	if !s.up {
 		return // the driver was lost while it was asked
 	}
@@ -199,8 +200,6 @@ func (s *session) afterList(l listing) {
 	if s.merge(l) {
 		s.watchFaults()
 	}
-	now := s.w.clock.now()
-	s.nextList = now.Add(relistEvery)
 	s.tick(now)
 }
 
