@@ -15,7 +15,8 @@ type block struct {
 	next    blockID // the neighbour above in the same segment; in the slab's spare chain, the next spare
 
 	// The place in the tree of its size class, while the block is free.
-	left, right, parent blockID
+	children [2]blockID
+	parent   blockID
 
 	segment segmentID
 	stream  Stream // free: whose list it is in; live: for whom it was handed out

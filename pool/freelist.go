@@ -47,8 +47,11 @@ func classOf(size int64) (row, column uint) {
 func (l *freeList) find(blocks []block, size int64) blockID {
 	row, column := classOf(size)
 	// Blocks in the request's own class may be smaller than it: only the tree
-	// knows. In a larger class the first one fits.
+	// knows. In a class of one size and in a larger class the first one fits.
 	if root := l.roots[row][column]; root != 0 {
+		if row == 0 {
+			return treeFirst(blocks, root)
+		}
 		if id := treeLowerBound(blocks, root, size, 0); id != 0 {
 			return id
 		}
@@ -98,7 +101,7 @@ func (l *freeList) any() blockID {
 // insert adds a block, whose address and size are set.
 func (l *freeList) insert(blocks []block, id blockID) {
 	b := &blocks[id]
-	b.left, b.right, b.parent = 0, 0, 0
+	b.children, b.parent = [2]blockID{}, 0
 	row, column := classOf(b.size)
 	root := &l.roots[row][column]
 	if *root == 0 {
@@ -137,7 +140,7 @@ func (l *freeList) resize(blocks []block, id blockID, address Address, size int6
 	b := &blocks[id]
 	row, column := classOf(b.size)
 	newRow, newColumn := classOf(size)
-	if row == newRow && column == newColumn && b.parent == 0 && b.left == 0 && b.right == 0 {
+	if row == newRow && column == newColumn && b.parent == 0 && b.children == [2]blockID{} {
 		l.bytes += size - b.size
 		l.bins.add(b.size, -1)
 		l.bins.add(size, 1)

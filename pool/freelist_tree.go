@@ -1,5 +1,7 @@
 package pool
 
+import "math/bits"
+
 // The free blocks of one size class form a treap: a binary search tree by
 // (size, address) whose shape is that of a heap of pseudo-random priorities,
 // so that it is balanced whatever the order in which blocks come and go. The
@@ -17,9 +19,19 @@ func priority(id blockID) uint32 {
 	return uint32(mixed >> 32)
 }
 
-// before orders free blocks by size, then by address.
-func (b *block) before(size int64, address Address) bool {
-	return b.size < size || b.size == size && b.address < address
+// The children of a block in its tree.
+const (
+	left  = 0 // what comes before it
+	right = 1 // what comes after it
+)
+
+// before is 1 where the block comes before (size, address) in the order by
+// size, then by address, and 0 elsewhere. It is also the side on which to look
+// on: which way a search turns cannot be foreseen, so it must not be a branch.
+func (b *block) before(size int64, address Address) uint64 {
+	_, borrow := bits.Sub64(uint64(b.address), uint64(address), 0)
+	_, borrow = bits.Sub64(uint64(b.size), uint64(size), borrow)
+	return borrow
 }
 
 // treeLowerBound returns the first block that is not before (size, address),
@@ -28,29 +40,25 @@ func treeLowerBound(blocks []block, root blockID, size int64, address Address) b
 	var found blockID
 	for at := root; at != 0; {
 		b := &blocks[at]
-		if b.before(size, address) {
-			at = b.right
-		} else {
-			found, at = at, b.left
-		}
+		side := b.before(size, address)
+		keep := -blockID(side) // all ones where the block is too small
+		found = found&keep | at&^keep
+		at = b.children[side&1]
 	}
 	return found
 }
 
 // treeFirst returns the first block of a tree that is not empty.
-func treeFirst(blocks []block, root blockID) blockID {
-	for blocks[root].left != 0 {
-		root = blocks[root].left
-	}
-	return root
-}
+func treeFirst(blocks []block, root blockID) blockID { return treeEnd(blocks, root, left) }
 
 // treeLast returns the last block of a tree that is not empty.
-func treeLast(blocks []block, root blockID) blockID {
-	for blocks[root].right != 0 {
-		root = blocks[root].right
+func treeLast(blocks []block, root blockID) blockID { return treeEnd(blocks, root, right) }
+
+func treeEnd(blocks []block, at blockID, side int) blockID {
+	for blocks[at].children[side] != 0 {
+		at = blocks[at].children[side]
 	}
-	return root
+	return at
 }
 
 // treeInsert hangs a block without links into a tree that is not empty: as a
@@ -59,16 +67,13 @@ func treeInsert(blocks []block, root *blockID, id blockID) {
 	b := &blocks[id]
 	for at := *root; ; {
 		parent := &blocks[at]
-		side := &parent.left
-		if parent.before(b.size, b.address) {
-			side = &parent.right
-		}
-		if *side == 0 {
-			*side = id
+		child := &parent.children[parent.before(b.size, b.address)&1]
+		if *child == 0 {
+			*child = id
 			b.parent = at
 			break
 		}
-		at = *side
+		at = *child
 	}
 	for own := priority(id); b.parent != 0 && priority(b.parent) < own; {
 		rotateUp(blocks, root, id)
@@ -80,58 +85,55 @@ func rotateUp(blocks []block, root *blockID, id blockID) {
 	b := &blocks[id]
 	parentID := b.parent
 	parent := &blocks[parentID]
-	if parent.left == id {
-		parent.left = b.right
-		if b.right != 0 {
-			blocks[b.right].parent = parentID
-		}
-		b.right = parentID
-	} else {
-		parent.right = b.left
-		if b.left != 0 {
-			blocks[b.left].parent = parentID
-		}
-		b.left = parentID
+	side := left
+	if parent.children[right] == id {
+		side = right
 	}
+	inner := b.children[1-side]
+	parent.children[side] = inner
+	if inner != 0 {
+		blocks[inner].parent = parentID
+	}
+	*treeSlot(blocks, root, parentID) = id
+	b.children[1-side] = parentID
 	b.parent = parent.parent
 	parent.parent = id
-	switch {
-	case b.parent == 0:
-		*root = id
-	case blocks[b.parent].left == parentID:
-		blocks[b.parent].left = id
-	default:
-		blocks[b.parent].right = id
+}
+
+// treeSlot is the link that leads to a block.
+func treeSlot(blocks []block, root *blockID, id blockID) *blockID {
+	parent := blocks[id].parent
+	if parent == 0 {
+		return root
 	}
+	children := &blocks[parent].children
+	if children[left] == id {
+		return &children[left]
+	}
+	return &children[right]
 }
 
 // treeRemove takes a block out and joins its two subtrees in its place.
 func treeRemove(blocks []block, root *blockID, id blockID) {
+	slot := treeSlot(blocks, root, id)
 	b := &blocks[id]
 	parent := b.parent
-	side := root
-	if parent != 0 {
-		side = &blocks[parent].left
-		if *side != id {
-			side = &blocks[parent].right
-		}
-	}
-	left, right := b.left, b.right
-	for left != 0 && right != 0 {
-		if priority(left) > priority(right) {
-			*side = left
-			blocks[left].parent = parent
-			parent, side = left, &blocks[left].right
-			left = *side
+	low, high := b.children[left], b.children[right]
+	for low != 0 && high != 0 {
+		if priority(low) > priority(high) {
+			*slot = low
+			blocks[low].parent = parent
+			parent, slot = low, &blocks[low].children[right]
+			low = *slot
 		} else {
-			*side = right
-			blocks[right].parent = parent
-			parent, side = right, &blocks[right].left
-			right = *side
+			*slot = high
+			blocks[high].parent = parent
+			parent, slot = high, &blocks[high].children[left]
+			high = *slot
 		}
 	}
-	rest := left | right
-	*side = rest
+	rest := low | high
+	*slot = rest
 	if rest != 0 {
 		blocks[rest].parent = parent
 	}
