@@ -44,7 +44,9 @@ const (
 // SourceView is one source at one moment: the newest for a live source, any
 // for what At answers. It is immutable.
 type SourceView struct {
-	ID        string
+	ID        string          // of the view, unique in a Snapshot
+	Source    string          // ID of the Source that brings it; a recording brings several views
+	Src       string          // what its records call it
 	Kind      string          // recorder.Kind…; "" before the hello
 	Name      string          // for the screen, sanitised by whoever draws it
 	Hello     *recorder.Hello // nil before it came
@@ -70,12 +72,18 @@ type SourceView struct {
 	Actions []Action        // commands and their results, oldest first, bounded
 	Moments []Moment        // marks for the time axis, by time
 
-	Lost     int64    // records or events that the source said it dropped
-	BadLines int64    // lines that could not be read
-	Problems []string // each an inconsistency in words, bounded
+	Trouble  string            // why the source has no numbers, as its newest sample says; "" mostly
+	Goodbye  *recorder.Bye     // nil until the source ended
+	Lost     int64             // records or events that the source said it dropped
+	Dropped  int64             // recorded arenas and transients that the source's registry pushed out
+	BadLines int64             // lines that could not be read
+	Unread   recorder.Problems // what could not be read of a file, line by line
+	Problems []string          // each an inconsistency in words, bounded
 
-	history *history // series and frames
-	tape    *tape    // kept records, for At
+	history  *history       // series and frames
+	tape     *tapeView      // kept records, for At
+	pointers []*pointerView // of arenas
+	newest   *SourceView    // of which At made this one; nil for the newest itself
 }
 
 // ArenaView is one arena.
@@ -84,12 +92,17 @@ type ArenaView struct {
 	State     recorder.ArenaState // pointers and facts; Tree, Abandoned and Open are empty here
 	Scopes    *recorder.ScopeSnapshot
 	Innermost string // path of the innermost open scope, "" when none is known
-	Failed    int64  // allocations that did not fit
-	Callers   []Rollup
-	DTypes    []Rollup
+	Partial   bool   // joined in the middle: the length is 0 and the tree has what came since
+	Failed    int64  // allocations that did not fit, since events are seen
+	Events    int64  // seen
+	Since     int64  // monotonic ns of the first event that was seen, 0 before there is one
+
+	strings recorder.StringTable
+	callers *rollupView
+	dtypes  *rollupView
 }
 
-// Rollup is bytes and allocations by one name, self bytes only.
+// Rollup is bytes and allocations by one name, as Callers and DTypes answer.
 type Rollup struct {
 	Name  string
 	Bytes int64
@@ -100,26 +113,11 @@ type Rollup struct {
 type PoolView struct {
 	ID    int64
 	State recorder.PoolState // Segments and Blocks are empty here
-	// Segments are in address order, each with its blocks in address order.
+	// Segments are in address order, each with its blocks in address order
+	// (Segment.Blocks).
 	// nil while the source has not told (no events were asked for).
 	Segments []*Segment
-}
-
-// Segment is what a pool took from its upstream in one piece.
-type Segment struct {
-	Address uint64
-	Bytes   int64
-	Blocks  []Block
-}
-
-// Block is a part of a segment.
-type Block struct {
-	Address   uint64
-	Bytes     int64 // rounded
-	Requested int64 // as asked; 0 for a free block
-	Stream    uint32
-	Live      bool
-	Since     int64 // monotonic ns of the allocation or free, 0 unknown
+	Complete bool // Segments are all that the pool has
 }
 
 // NonArenaTotal is the transients of one name made outside the arena.
@@ -191,8 +189,8 @@ type EntryKind uint8
 
 // The kinds of entries.
 const (
-	EntryNote EntryKind = iota
-	EntrySource          // a source came, went, or changed its status
+	EntryNote   EntryKind = iota
+	EntrySource           // a source came, went, or changed its status
 	EntryOOM
 	EntryAction
 	EntryLost

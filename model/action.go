@@ -1,0 +1,153 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"vramscope/recorder"
+)
+
+// Line is the command in the line that stays: what was done, how long it took,
+// before → after, and why less came back than asked; or why it was not done; or
+// what it waits for.
+func (a *Action) Line() string {
+	title := CommandTitle(a.Command.Name)
+	switch {
+	case a.Final == nil && a.Accepted == nil:
+		return title + " · sent"
+	case a.Final == nil && a.Accepted.Where != "":
+		return title + " · accepted, waits for " + a.Accepted.Where
+	case a.Final == nil:
+		return title + " · accepted"
+	}
+	ack := a.Final
+	parts := []string{title}
+	if ack.State != recorder.AckDone {
+		parts[0] += " " + ack.State
+	}
+	if ack.Took > 0 {
+		parts = append(parts, FormatDuration(ack.Took))
+	}
+	if ack.State == recorder.AckDone {
+		parts = append(parts, a.outcome()...)
+	}
+	if ack.Why != "" {
+		parts = append(parts, ack.Why)
+	}
+	if ack.Path != "" {
+		parts = append(parts, ack.Path)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// outcome is before → after, and why it is not more.
+func (a *Action) outcome() (parts []string) {
+	ack := a.Final
+	if ack.Acted != nil && !*ack.Acted {
+		parts = append(parts, "nothing was needed")
+	}
+	if change := a.change(); change != "" {
+		parts = append(parts, change)
+	}
+	for _, line := range ack.Result {
+		if line.Why != "" {
+			parts = append(parts, line.Why)
+		}
+	}
+	return parts
+}
+
+// change is what the command changed, in numbers; "" when the answer has none.
+func (a *Action) change() string {
+	counter, name := recorder.Reserved, "reserved"
+	if a.Command.Name == recorder.CommandResetPeak {
+		counter, name = recorder.PeakReported, "peak"
+	}
+	before, after, ok := a.Change(counter)
+	if !ok && counter == recorder.PeakReported {
+		before, after, ok = a.Change(recorder.PeakAllocated)
+	}
+	if ok {
+		return name + " " + beforeAfter(before, after)
+	}
+	return a.resultChange()
+}
+
+// resultChange adds the result's own lines up, where each of them tells.
+func (a *Action) resultChange() string {
+	var before, after, freed int64
+	steps, frees := 0, 0
+	for _, line := range a.Final.Result {
+		if line.Before != nil && line.After != nil {
+			before, after = before+*line.Before, after+*line.After
+			steps++
+		}
+		if line.Freed != nil {
+			freed += *line.Freed
+			frees++
+		}
+	}
+	switch {
+	case steps == 1:
+		return beforeAfter(before, after)
+	case frees > 0:
+		return FormatBytes(freed) + " back to the driver"
+	}
+	return ""
+}
+
+func beforeAfter(before, after int64) string {
+	return FormatBytes(before) + " → " + FormatBytes(after)
+}
+
+// Change is a counter before and after the command, added up over the allocators
+// that lie in no other one (or, for counters of peaks and devices, over every set
+// that has it). It is not ok when a set tells only one of the two.
+func (a *Action) Change(counter recorder.Counter) (before, after int64, ok bool) {
+	if a.Final == nil {
+		return 0, 0, false
+	}
+	was, is := &SourceView{Sets: a.Final.Before}, &SourceView{Sets: a.Final.After}
+	for i := range was.Sets {
+		set := &was.Sets[i]
+		value, known := set.Values.Get(counter)
+		if !known || isAllocator(set) && was.inAllocator(set) {
+			continue
+		}
+		then := is.FindSet(set.ID)
+		if then == nil {
+			return 0, 0, false
+		}
+		later, known := then.Values.Get(counter)
+		if !known {
+			return 0, 0, false
+		}
+		before, after, ok = before+value, after+later, true
+	}
+	return before, after, ok
+}
+
+// Detail is one line for each thing that the command did.
+func (a *Action) Detail() []string {
+	if a.Final == nil {
+		return nil
+	}
+	lines := make([]string, 0, len(a.Final.Result))
+	for _, result := range a.Final.Result {
+		parts := []string{result.What}
+		if result.Took > 0 {
+			parts = append(parts, FormatDuration(result.Took))
+		}
+		if result.Before != nil && result.After != nil {
+			parts = append(parts, beforeAfter(*result.Before, *result.After))
+		}
+		if result.Freed != nil {
+			parts = append(parts, fmt.Sprintf("%s back to the driver", FormatBytes(*result.Freed)))
+		}
+		if result.Why != "" {
+			parts = append(parts, result.Why)
+		}
+		lines = append(lines, strings.Join(parts, " · "))
+	}
+	return lines
+}

@@ -1,0 +1,222 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vramscope/recorder"
+)
+
+// CommandTitle is a command's name on the screen, such as "force reclaim".
+func CommandTitle(name string) string {
+	if c, ok := commands[name]; ok {
+		return c.title
+	}
+	return name
+}
+
+// CommandAsks says whether a command is confirmed before it is sent.
+func CommandAsks(name string) bool { return commands[name].effect != "" }
+
+// commands are the commands in words. Effect is set for those that are confirmed
+// first.
+var commands = map[string]struct{ title, effect string }{
+	recorder.CommandReclaim: {title: "reclaim"},
+	recorder.CommandForceReclaim: {title: "force reclaim",
+		effect: "collects garbage and gives every cached block back to the driver. The program waits meanwhile, up to a second while kernels run, and allocates anew afterwards"},
+	recorder.CommandRebuild: {title: "rebuild pool",
+		effect: "tears the pool down and builds the same tier again: all blocks return to the driver, and its counters start a new generation"},
+	recorder.CommandResetPeak: {title: "reset peak floor",
+		effect: "resets the peak counters that the program's own log reads too. The peaks so far stay in what was recorded"},
+	recorder.CommandHeadroom:    {title: "headroom check"},
+	recorder.CommandSnapshot:    {title: "snapshot"},
+	recorder.CommandRecordOn:    {title: "record on"},
+	recorder.CommandRecordOff:   {title: "record off"},
+	recorder.CommandCalibration: {title: "calibration dump"},
+}
+
+// howToAttach is how a program is started so that it can be acted on.
+const howToAttach = "start the program with `vramscope run -- python render.py` to be let in"
+
+// RefusedError says why a command is not sent, in one sentence.
+type RefusedError struct {
+	Command string // as recorder names it
+	Target  string // what to call the target; "" when there is none
+	Why     string // a sentence that says what to do, where anything can be done
+}
+
+// Error is the sentence.
+func (e *RefusedError) Error() string {
+	if e.Target == "" {
+		return fmt.Sprintf("%s: %s", CommandTitle(e.Command), e.Why)
+	}
+	return fmt.Sprintf("%s on %s: %s", CommandTitle(e.Command), e.Target, e.Why)
+}
+
+// Targets are the sources that a key acts on: the selected one, or every process
+// on a selected GPU. The error is a *RefusedError when nobody there lets us in.
+func (s *Snapshot) Targets(selected *SourceView, command string) ([]*SourceView, error) {
+	if selected == nil {
+		return nil, &RefusedError{Command: command, Why: "no source is selected; " + howToAttach}
+	}
+	if selected.Kind != recorder.KindDevice {
+		return []*SourceView{selected}, nil
+	}
+	device := selected.FirstDevice()
+	var targets []*SourceView
+	for _, v := range s.Sources {
+		if v.Kind == recorder.KindProcess && v.File == "" && v.uses(device) && v.Status.alive() && len(v.Hello.Commands) > 0 {
+			targets = append(targets, v)
+		}
+	}
+	if len(targets) == 0 {
+		return nil, &RefusedError{Command: command, Target: selected.title(), Why: "no process on it lets us in; " + howToAttach}
+	}
+	return targets, nil
+}
+
+// uses says whether a process uses a device.
+func (v *SourceView) uses(device string) bool {
+	if v.Hello == nil {
+		return false
+	}
+	return slices.ContainsFunc(v.Hello.GPUs, func(gpu recorder.GPU) bool { return gpu.UUID == device }) ||
+		slices.ContainsFunc(v.Sets, func(set recorder.CounterSet) bool { return set.Device == device })
+}
+
+func (s Status) alive() bool { return s == StatusLive || s == StatusStale }
+
+// Permit says whether a command can be sent to a source now. The error is a
+// *RefusedError.
+func Permit(v *SourceView, command string, readOnly bool) error {
+	if why := v.refusal(command, readOnly); why != "" {
+		return &RefusedError{Command: command, Target: v.title(), Why: why}
+	}
+	return nil
+}
+
+func (v *SourceView) refusal(command string, readOnly bool) string {
+	switch {
+	case readOnly:
+		return "vramscope was started with --readonly, which refuses every key that acts on a process"
+	case v.File != "":
+		return "this is a recording, and nothing runs behind it"
+	case v.Kind == recorder.KindHost, v.Kind == recorder.KindDevice:
+		return "it takes no commands by itself; select a process that uses it, or " + howToAttach
+	case v.Status == StatusConnecting || v.Hello == nil:
+		return "it has not said hello yet; wait a moment"
+	case !v.Status.alive():
+		return strings.TrimSuffix("it is "+v.Status.String()+": "+v.StatusWhy, ": ")
+	}
+	if why, refused := v.Hello.Refuses[command]; refused {
+		return why
+	}
+	if len(v.Hello.Commands) == 0 {
+		return "it tells and does not obey; " + howToAttach
+	}
+	if !slices.Contains(v.Hello.Commands, command) {
+		return "it does not know this command; it knows " + strings.Join(v.Hello.Commands, ", ")
+	}
+	if command == recorder.CommandRebuild {
+		if why := v.liveBlocks(); why != "" {
+			return why
+		}
+	}
+	if action := v.underWay(command); action != nil {
+		return "it is under way already; " + action.Line()
+	}
+	return ""
+}
+
+// liveBlocks says how many blocks of a pool of ours are in use and whose they
+// are; "" when none is known to be.
+func (v *SourceView) liveBlocks() string {
+	for _, p := range v.Pools {
+		id := fmt.Sprintf("pool:%d", p.ID)
+		set := v.FindSet(id)
+		live := v.Figure(set, recorder.LiveBlocks)
+		if !live.Known || live.Value == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s in %s", countOf(live.Value, "live allocation"), poolTitle(p))
+		if bytes := v.Figure(set, recorder.Allocated); bytes.Known {
+			text = fmt.Sprintf("%s hold %s in %s", countOf(live.Value, "live allocation"), FormatBytes(bytes.Value), poolTitle(p))
+		}
+		for i := range v.Sets {
+			if inner := &v.Sets[i]; inner.In == id && isAllocator(inner) {
+				text += ", among them " + setTitle(inner)
+			}
+		}
+		return text + "; a pool is rebuilt only when nothing in it is in use"
+	}
+	return ""
+}
+
+func poolTitle(p *PoolView) string {
+	if p.State.Name != "" {
+		return p.State.Name
+	}
+	return fmt.Sprintf("pool %d", p.ID)
+}
+
+// underWay is the newest command of that name that has no final answer yet; nil
+// when there is none.
+func (v *SourceView) underWay(command string) *Action {
+	for i := len(v.Actions) - 1; i >= 0; i-- {
+		if action := &v.Actions[i]; action.Command.Name == command && action.Final == nil && !action.overdue(v.Now) {
+			return action
+		}
+	}
+	return nil
+}
+
+// overdue says that an answer can not be waited for any more: the process was
+// replaced, or the answer was lost with the connection.
+func (a *Action) overdue(now int64) bool {
+	return a.Command.TTL > 0 && now-a.Sent > (a.Command.TTL+answerGrace)*1_000_000
+}
+
+// answerGrace is how long after a command's end of life its answer can still
+// come, in ms: it may have begun to run at the last moment.
+const answerGrace = 30_000
+
+// RecordCommand is what the record key means for a source now.
+func RecordCommand(v *SourceView) string {
+	if v.Recording {
+		return recorder.CommandRecordOff
+	}
+	return recorder.CommandRecordOn
+}
+
+// Confirmation is the question before a command that asks first: it names every
+// process and says what will happen. It is "" for commands that do not ask.
+func Confirmation(command string, targets []*SourceView) string {
+	effect := commands[command].effect
+	if effect == "" {
+		return ""
+	}
+	names := make([]string, len(targets))
+	for i, v := range targets {
+		names[i] = v.title()
+		if v.Hello != nil && v.Hello.PID > 0 {
+			names[i] += fmt.Sprintf(" (pid %d)", v.Hello.PID)
+		}
+		if cached := v.cachedText(command); cached != "" {
+			names[i] += ", " + cached
+		}
+	}
+	title := CommandTitle(command)
+	return fmt.Sprintf("%s%s on %s? It %s.", strings.ToUpper(title[:1]), title[1:], strings.Join(names, " and on "), effect)
+}
+
+// cachedText says what could come back, where that is known.
+func (v *SourceView) cachedText(command string) string {
+	if command == recorder.CommandResetPeak {
+		return ""
+	}
+	if releasable := v.Sum(recorder.Releasable, ""); releasable.Known {
+		return FormatBytes(releasable.Value) + " releasable"
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package model
+
+import (
+	"fmt"
+
+	"vramscope/recorder"
+)
+
+// Figure is a number with where it came from, or with why it is missing.
+type Figure struct {
+	Value  int64  // bytes, unless the figure says otherwise; means nothing while Known is false
+	Known  bool   // a number that is not known is never shown as zero
+	Origin string // the call that gave it, or the reckoning that made it
+	Why    string // why it is missing, one sentence; "" when it is known
+	View   string // ID of the source that it came from
+	Set    string // ID of its counter set
+}
+
+// Or is the figure, or the other one where this one is missing.
+func (f Figure) Or(other Figure) Figure {
+	if f.Known || !other.Known {
+		return f
+	}
+	return other
+}
+
+// missing is a figure that nobody has.
+func missing(why string) Figure { return Figure{Why: why} }
+
+// FindSet is the newest counter set of an ID; nil when there is none.
+func (v *SourceView) FindSet(id string) *recorder.CounterSet {
+	for i := range v.Sets {
+		if v.Sets[i].ID == id {
+			return &v.Sets[i]
+		}
+	}
+	return nil
+}
+
+// Figure is one counter of a set of this source, with its call or with the
+// reason why it is missing.
+func (v *SourceView) Figure(set *recorder.CounterSet, counter recorder.Counter) Figure {
+	if set == nil {
+		return missing(fmt.Sprintf("%s has told of no such counters", v.title()))
+	}
+	figure := Figure{View: v.ID, Set: set.ID, Origin: set.Call}
+	if figure.Origin == "" {
+		figure.Origin = "as " + v.title() + " says"
+	}
+	figure.Value, figure.Known = set.Values.Get(counter)
+	if figure.Known {
+		return figure
+	}
+	if figure.Why = set.Why[counter.String()]; figure.Why == "" {
+		figure.Why = fmt.Sprintf("%s does not tell %s of %s", v.title(), counter, setTitle(set))
+	}
+	return figure
+}
+
+// title is what to call the source in a sentence.
+func (v *SourceView) title() string {
+	if v.Name != "" {
+		return v.Name
+	}
+	return v.ID
+}
+
+// setTitle is what to call a counter set in a sentence.
+func setTitle(set *recorder.CounterSet) string {
+	if set.Name != "" {
+		return set.Name
+	}
+	return set.ID
+}
+
+// plus and minus reckon with figures; what is missing stays missing, for the
+// first reason.
+func (f Figure) plus(other Figure) Figure  { return f.combine(other, f.Value+other.Value, "+") }
+func (f Figure) minus(other Figure) Figure { return f.combine(other, f.Value-other.Value, "−") }
+
+func (f Figure) combine(other Figure, value int64, sign string) Figure {
+	if !f.Known {
+		return f
+	}
+	if !other.Known {
+		return other
+	}
+	return Figure{Value: value, Known: true, Origin: f.Origin + " " + sign + " " + other.Origin, View: f.View, Set: f.Set}
+}

@@ -1,0 +1,196 @@
+package model
+
+import (
+	"fmt"
+
+	"vramscope/pool"
+	"vramscope/recorder"
+)
+
+// Headroom is how much more can be used on one device by one process, with the
+// parts of the sum. In bytes.
+type Headroom struct {
+	Device string // GPU UUID, or "host"
+	Name   string // of the device
+
+	Bytes          Figure // DriverFree + PoolFree − Reserve; negative below the reserve
+	DriverFree     Figure
+	DriverTotal    Figure
+	DriverUsed     Figure
+	DriverReserved Figure // held by the driver itself
+	PoolFree       Figure // in free blocks of the process's own root pools
+	Reserve        Figure // held back: the process's wish, or else the setting
+
+	Largest      Figure // the largest single allocation that can succeed now: the larger of the next two
+	LargestBlock Figure // largest free block of the process's pools
+	Cached       Figure // reserved − allocated of its root pools: what emptying caches is about
+
+	HeadroomGate Gate // less than 15 % of the device free: memory is reclaimed before a foreign launch
+	PressureGate Gate // less than 20 % free: the device is under pressure
+	CacheGate    Gate // 128 MiB or more cached: emptying the caches is worth while
+}
+
+// Gate is a line that a number is held against.
+type Gate struct {
+	At      int64   // bytes at which it lies
+	Share   float64 // of the whole, 0 where the gate is no share
+	Known   bool
+	Crossed bool   // the number is beyond the gate
+	Why     string // why it is not known
+}
+
+// HeadroomOf reckons the headroom of a process on a device. Subject is the
+// process, or the device alone; beside are the other sources of the same moment,
+// one of which may be the device. An empty device means the subject's first.
+// Reserve is the setting for processes that wish for none, in bytes.
+func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserve int64) Headroom {
+	if device == "" {
+		device = subject.FirstDevice()
+	}
+	h := Headroom{Device: device, Name: device}
+	driver, set := findDevice(subject, beside, device)
+	if set == nil {
+		why := missing("no source here tells of the device's memory; see what `vramscope doctor` says")
+		h.DriverFree, h.DriverTotal, h.DriverUsed, h.DriverReserved = why, why, why, why
+	} else {
+		h.Name = setTitle(set)
+		h.DriverFree = driver.Figure(set, recorder.Free)
+		h.DriverTotal = driver.Figure(set, recorder.Total)
+		h.DriverUsed = driver.Figure(set, recorder.Used)
+		h.DriverReserved = driver.Figure(set, recorder.DriverReserved)
+	}
+	h.addPools(subject, device)
+	h.Reserve = Figure{Value: reserve, Known: true, Origin: "the setting reserve"}
+	if subject.Hello != nil && subject.Hello.Reserve > 0 {
+		h.Reserve = Figure{Value: subject.Hello.Reserve, Known: true, Origin: subject.title() + " asks for it", View: subject.ID}
+	}
+	h.add()
+	return h
+}
+
+// addPools sums what the process's root pools on the device hold.
+func (h *Headroom) addPools(subject *SourceView, device string) {
+	none := missing(subject.title() + " has no pool on this device")
+	h.PoolFree, h.LargestBlock, h.Cached = none, none, none
+	first := true
+	for _, root := range subject.roots(device) {
+		if root.Of != recorder.OfPool {
+			continue
+		}
+		free, largest, cached := subject.poolFree(root), subject.Figure(root, recorder.LargestFree), subject.cached(root)
+		if first {
+			h.PoolFree, h.LargestBlock, h.Cached, first = free, largest, cached, false
+			continue
+		}
+		h.PoolFree, h.Cached = h.PoolFree.plus(free), h.Cached.plus(cached)
+		if largest.Known && (!h.LargestBlock.Known || largest.Value > h.LargestBlock.Value) {
+			h.LargestBlock = largest
+		}
+	}
+}
+
+// poolFree is what lies in free blocks of a pool: as it says, or else reserved −
+// allocated, which is the same where nothing waits on a stream.
+func (v *SourceView) poolFree(set *recorder.CounterSet) Figure {
+	return v.Figure(set, recorder.Free).Or(v.cached(set))
+}
+
+func (v *SourceView) cached(set *recorder.CounterSet) Figure {
+	cached := v.Figure(set, recorder.Reserved).minus(v.Figure(set, recorder.Allocated))
+	if cached.Known {
+		cached.Origin = "reserved − allocated, " + v.Figure(set, recorder.Reserved).Origin
+	}
+	return cached
+}
+
+// add fills in the sums and the gates. A device whose process has no pool has a
+// headroom all the same; one that has a pool of which the free bytes are not
+// known has none that could be believed.
+func (h *Headroom) add() {
+	none := h.PoolFree.View == "" && !h.PoolFree.Known && h.PoolFree.Set == ""
+	switch {
+	case none:
+		h.Bytes = h.DriverFree.minus(h.Reserve)
+	default:
+		h.Bytes = h.DriverFree.plus(h.PoolFree).minus(h.Reserve)
+	}
+	h.Largest = h.DriverFree
+	if h.LargestBlock.Known && h.DriverFree.Known && h.LargestBlock.Value > h.DriverFree.Value {
+		h.Largest = h.LargestBlock
+	}
+	h.HeadroomGate = shareGate(h.DriverFree, h.DriverTotal, pool.HeadroomFraction)
+	h.PressureGate = shareGate(h.DriverFree, h.DriverTotal, pool.PressureFraction)
+	h.CacheGate = Gate{At: pool.MinimumReclaimable, Known: h.Cached.Known, Why: h.Cached.Why,
+		Crossed: h.Cached.Known && h.Cached.Value >= pool.MinimumReclaimable}
+}
+
+// shareGate is crossed when less than the share is free, strictly.
+func shareGate(free, total Figure, share float64) Gate {
+	gate := Gate{Share: share, Why: free.Why}
+	if !total.Known {
+		gate.Why = total.Why
+		return gate
+	}
+	gate.At = int64(share * float64(total.Value))
+	if gate.Known = free.Known && total.Value > 0; gate.Known {
+		gate.Crossed = float64(free.Value) < share*float64(total.Value)
+	}
+	return gate
+}
+
+// Formula is the headroom as it is reckoned, in words:
+// "59.5 GiB = free 56.2 GiB + in pool 4.3 GiB − reserve 1.0 GiB".
+func (h *Headroom) Formula() string {
+	if !h.Bytes.Known {
+		return "headroom unknown: " + h.Bytes.Why
+	}
+	text := fmt.Sprintf("%s = free %s", FormatBytes(h.Bytes.Value), FormatBytes(h.DriverFree.Value))
+	if h.PoolFree.Known {
+		text += " + in pool " + FormatBytes(h.PoolFree.Value)
+	}
+	return text + " − reserve " + FormatBytes(h.Reserve.Value)
+}
+
+// FirstDevice is the device that the source is about, or the first that it
+// uses: a GPU's UUID, or "host". It is "" when the source has told of none.
+func (v *SourceView) FirstDevice() string {
+	for i := range v.Sets {
+		if set := &v.Sets[i]; set.Device != "" && set.Of != recorder.OfHost {
+			return set.Device
+		}
+	}
+	if v.Hello != nil && len(v.Hello.GPUs) > 0 {
+		return v.Hello.GPUs[0].UUID
+	}
+	return ""
+}
+
+// findDevice is the driver's view of a device: the device's own source speaks
+// first, then what the process itself reads, then any other source.
+func findDevice(subject *SourceView, beside []*SourceView, device string) (*SourceView, *recorder.CounterSet) {
+	for _, view := range beside {
+		if view.Kind == recorder.KindDevice {
+			if set := view.deviceSet(device); set != nil {
+				return view, set
+			}
+		}
+	}
+	if set := subject.deviceSet(device); set != nil {
+		return subject, set
+	}
+	for _, view := range beside {
+		if set := view.deviceSet(device); set != nil {
+			return view, set
+		}
+	}
+	return nil, nil
+}
+
+func (v *SourceView) deviceSet(device string) *recorder.CounterSet {
+	for i := range v.Sets {
+		if set := &v.Sets[i]; set.Of == recorder.OfDevice && set.Device == device {
+			return set
+		}
+	}
+	return nil
+}

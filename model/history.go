@@ -1,0 +1,254 @@
+package model
+
+import (
+	"maps"
+
+	"vramscope/recorder"
+)
+
+// maximumSeries is how many counter sets of one source get a history. A program
+// has a dozen at a time; a file that names more is not believed.
+const maximumSeries = 4096
+
+// historyKeeper is the owner's side of a source's history: every counter of every
+// set against time, and the axis of frames. It is bounded for a live source and
+// keeps everything of a file.
+type historyKeeper struct {
+	limits  HistoryLimits
+	series  map[string]*keptSeries
+	order   []*keptSeries // by appearance
+	frames  frameAxis
+	bytes   int
+	dropped bool     // a set was refused a history
+	view    *history // newest copy for readers, nil when it is out of date
+}
+
+// HistoryLimits bound what is kept of one source. A zero keeps everything.
+type HistoryLimits struct {
+	Duration int64 // ns of the past
+	Bytes    int   // of counters and frames
+}
+
+// keptSeries is a series with what was said of its set besides the numbers.
+type keptSeries struct {
+	id     string
+	series series
+	labels []setLabels
+	view   *seriesView // nil when it is out of date
+}
+
+// setLabels is what a counter set says besides its numbers, from one sample on.
+type setLabels struct {
+	from                       int // number of the sample
+	of, name, device, call, in string
+	why                        map[string]string
+}
+
+// history is a reader's view of a source's history. It is immutable.
+type history struct {
+	sets   []*seriesView
+	frames frameAxis
+}
+
+type seriesView struct {
+	id     string
+	series *series
+	labels []setLabels
+}
+
+func newHistoryKeeper(limits HistoryLimits) *historyKeeper {
+	return &historyKeeper{limits: limits, series: map[string]*keptSeries{}}
+}
+
+// addSample appends the sets of a sample.
+func (k *historyKeeper) addSample(ns int64, sets []recorder.CounterSet) {
+	k.view = nil
+	for i := range sets {
+		kept := k.find(sets[i].ID)
+		if kept == nil {
+			k.dropped = true
+			continue
+		}
+		kept.view = nil
+		kept.label(&sets[i])
+		k.bytes += kept.series.append(ns, &sets[i].Values)
+	}
+	k.trim(ns)
+}
+
+// addFrame notes that a frame begins.
+func (k *historyKeeper) addFrame(ns, frame int64) {
+	k.view = nil
+	if k.frames.append(ns, frame) {
+		k.bytes += chunkLength * 16
+	}
+}
+
+// addGap says that nothing is known from ns on until the next sample.
+func (k *historyKeeper) addGap(ns int64) {
+	for _, kept := range k.order {
+		if kept.series.times.len() > 0 {
+			kept.view, k.view = nil, nil
+			k.bytes += kept.series.append(ns, &recorder.Counters{})
+		}
+	}
+}
+
+func (k *historyKeeper) find(id string) *keptSeries {
+	kept := k.series[id]
+	if kept == nil && len(k.order) < maximumSeries {
+		kept = &keptSeries{id: id}
+		k.series[id] = kept
+		k.order = append(k.order, kept)
+	}
+	return kept
+}
+
+// label notes what the set says besides its numbers, when that changes.
+func (k *keptSeries) label(set *recorder.CounterSet) {
+	if n := len(k.labels); n > 0 && k.labels[n-1].fit(set) {
+		return
+	}
+	k.labels = append(k.labels, setLabels{from: k.series.times.end, of: set.Of, name: set.Name,
+		device: set.Device, call: set.Call, in: set.In, why: set.Why})
+}
+
+func (l *setLabels) fit(set *recorder.CounterSet) bool {
+	return l.of == set.Of && l.name == set.Name && l.device == set.Device && l.call == set.Call &&
+		l.in == set.In && maps.Equal(l.why, set.Why)
+}
+
+// trim keeps the history within its limits, a chunk at a time.
+func (k *historyKeeper) trim(now int64) {
+	if k.limits.Duration > 0 {
+		old := now - k.limits.Duration
+		for _, kept := range k.order {
+			s := &kept.series
+			if s.times.len() > chunkLength && s.times.at(s.times.first+chunkLength) < old {
+				k.bytes -= s.drop(s.search(old, s.times.first))
+				kept.view = nil
+			}
+		}
+		if k.frames.starts.len() > chunkLength && k.frames.starts.at(k.frames.starts.first+chunkLength).ns < old {
+			k.bytes -= k.frames.drop(old) * chunkLength * 16
+		}
+		k.forgetEnded(old)
+	}
+	for k.limits.Bytes > 0 && k.bytes > k.limits.Bytes && k.dropOldest() {
+	}
+}
+
+// forgetEnded removes the series of sets of which nothing has come since old.
+func (k *historyKeeper) forgetEnded(old int64) {
+	for i := 0; i < len(k.order); i++ {
+		s := &k.order[i].series
+		if s.times.len() == 0 || s.times.at(s.times.end-1) >= old {
+			continue
+		}
+		k.bytes -= s.size()
+		delete(k.series, k.order[i].id)
+		k.order = append(k.order[:i:i], k.order[i+1:]...)
+		i--
+	}
+}
+
+// dropOldest gives up the chunk that reaches furthest back; false when every
+// series is down to its last one.
+func (k *historyKeeper) dropOldest() bool {
+	var oldest *keptSeries
+	for _, kept := range k.order {
+		times := &kept.series.times
+		if times.len() <= chunkLength {
+			continue
+		}
+		if oldest == nil || times.at(times.first) < oldest.series.times.at(oldest.series.times.first) {
+			oldest = kept
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.view = nil
+	k.bytes -= oldest.series.drop(oldest.series.times.first + chunkLength)
+	return true
+}
+
+// publish is the history as it is now, for readers.
+func (k *historyKeeper) publish() *history {
+	if k.view != nil {
+		return k.view
+	}
+	view := &history{sets: make([]*seriesView, len(k.order)), frames: k.frames}
+	for i, kept := range k.order {
+		if kept.view == nil {
+			kept.view = &seriesView{id: kept.id, series: kept.series.view(), labels: kept.labels}
+		}
+		view.sets[i] = kept.view
+	}
+	k.view = view
+	return view
+}
+
+// find is the history of a set; nil when there is none.
+func (h *history) find(id string) *seriesView {
+	if h == nil {
+		return nil
+	}
+	for _, set := range h.sets {
+		if set.id == id {
+			return set
+		}
+	}
+	return nil
+}
+
+// staleAfter is how long, in ns, a set that is not sampled any more counts as
+// the newest word on its subject, at least; a set that is sampled seldom stays
+// for three of its own intervals.
+const staleAfter = 3_000_000_000
+
+// sets are the newest counters of every set at ns.
+func (h *history) setsAt(ns int64) []recorder.CounterSet {
+	sets := make([]recorder.CounterSet, 0, len(h.sets))
+	for _, view := range h.sets {
+		s := view.series
+		number := s.after(ns) - 1
+		if number < s.times.first {
+			continue
+		}
+		at := s.times.at(number)
+		interval := int64(0)
+		if number > s.times.first {
+			interval = at - s.times.at(number-1)
+		}
+		if ns-at > max(staleAfter, 3*interval) {
+			continue
+		}
+		if set, ok := view.set(number); ok {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// set is the counter set as it was sampled; not ok where a gap was noted in
+// place of a sample.
+func (v *seriesView) set(number int) (recorder.CounterSet, bool) {
+	labels := &v.labels[0]
+	for i := len(v.labels) - 1; i >= 0; i-- {
+		if labels = &v.labels[i]; labels.from <= number {
+			break
+		}
+	}
+	set := recorder.CounterSet{ID: v.id, Of: labels.of, Name: labels.name, Device: labels.device,
+		Call: labels.call, In: labels.in, Why: labels.why}
+	known := false
+	for i := range v.series.columns {
+		column := &v.series.columns[i]
+		if value, ok := column.value(number); ok {
+			set.Values.Set(column.counter, value)
+			known = true
+		}
+	}
+	return set, known || len(set.Why) > 0
+}

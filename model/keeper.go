@@ -1,0 +1,158 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"vramscope/recorder"
+)
+
+// keeper keeps one source: what its records amount to, its history and its
+// tape. It belongs to the store.
+type keeper struct {
+	id, source, src string
+	fold            *fold
+	history         *historyKeeper
+	tape            *tape
+	tracks          map[int64]*pointerTrack // of arenas
+	order           []*pointerTrack         // the same, by appearance
+	limits          Limits
+	view            *SourceView // nil when it is out of date
+}
+
+func newKeeper(id, source, src string, limits Limits, say func(Entry)) *keeper {
+	k := &keeper{id: id, source: source, src: src, limits: limits, fold: newFold(say)}
+	k.history = newHistoryKeeper(limits.History)
+	k.tape = newTape(limits.TapeBytes, k.fold)
+	k.tracks = map[int64]*pointerTrack{}
+	return k
+}
+
+// take folds and keeps one record.
+func (k *keeper) take(record recorder.Record) {
+	k.view = nil
+	switch r := record.(type) {
+	case *recorder.ArenaEvents:
+		k.takeArena(r)
+	case *recorder.Sample:
+		k.takeSample(r)
+	case *recorder.Hello:
+		k.tape.endEra(k.fold)
+		k.fold.apply(r)
+		k.tape.begin(k.fold)
+	case *recorder.State:
+		k.fold.apply(r)
+		if k.fold.joined == nil {
+			k.tape.begin(k.fold)
+		}
+	case *recorder.Strings, *recorder.Note, *recorder.Want:
+		k.fold.apply(r)
+	default:
+		k.note(record)
+		k.fold.apply(record)
+		k.tape.add(record)
+	}
+	if k.tape.full() && k.fold.joined == nil {
+		k.tape.begin(k.fold)
+	}
+}
+
+// note keeps in the history what it has to know of a record.
+func (k *keeper) note(record recorder.Record) {
+	switch r := record.(type) {
+	case *recorder.Frame:
+		k.history.addFrame(r.Ns, r.N)
+	case *recorder.Lost:
+		if r.What == "s" {
+			k.history.addGap(r.Ns)
+		}
+	}
+}
+
+// takeSample keeps a sample's numbers in the history. The tape gets what it said
+// besides, when it did.
+func (k *keeper) takeSample(sample *recorder.Sample) {
+	if sample.Error != "" || k.fold.trouble != "" {
+		remark := &recorder.Sample{Head: sample.Head, Error: sample.Error}
+		if len(sample.Sets) > 0 {
+			remark.Sets = someSets
+		}
+		k.tape.add(remark)
+	}
+	k.fold.apply(sample)
+	k.history.addSample(sample.Ns, sample.Sets)
+	if k.history.dropped {
+		k.fold.problems.add("samples", fmt.Sprintf("more than %d counter sets; the rest is left out", maximumSeries))
+		k.history.dropped = false
+	}
+}
+
+// someSets stand for the sets of a sample whose numbers are in the history.
+var someSets = make([]recorder.CounterSet, 1)
+
+// takeArena folds a batch of an arena's events and keeps them.
+func (k *keeper) takeArena(batch *recorder.ArenaEvents) {
+	n := batch.Len()
+	if n == 0 {
+		return
+	}
+	k.fold.touch(batch.Ns[0])
+	k.fold.touch(batch.Ns[n-1])
+	a := k.fold.ownArena(batch.Arena)
+	if a == nil {
+		return
+	}
+	track := k.track(batch.Arena)
+	for _, event := range batch.All() {
+		k.fold.applyArena(a, event)
+		track.add(event, a.state.Length)
+		k.tape.addEvent(batch.Arena, event)
+	}
+	k.tape.endBatch(batch.Arena, n)
+}
+
+func (k *keeper) track(arena int64) *pointerTrack {
+	track := k.tracks[arena]
+	if track == nil {
+		track = &pointerTrack{id: arena, base: k.tape.counts[arena]}
+		k.tracks[arena] = track
+		k.order = append(k.order, track)
+	}
+	return track
+}
+
+// published is the source as it is now, for readers. What only the store knows
+// is filled in by it.
+func (k *keeper) published() *SourceView {
+	if k.view != nil {
+		return k.view
+	}
+	k.trim()
+	v := k.fold.view()
+	v.ID, v.Source, v.Src = k.id, k.source, k.src
+	v.history, v.tape = k.history.publish(), k.tape.publish()
+	v.pointers = make([]*pointerView, len(k.order))
+	for i, track := range k.order {
+		v.pointers[i] = track.publish()
+	}
+	v.Sets = v.history.setsAt(v.Now)
+	k.view = v
+	return v
+}
+
+// trim gives up of the tracks what is no longer on the tape.
+func (k *keeper) trim() {
+	if !k.tape.trimmed {
+		return
+	}
+	k.tape.trimmed = false
+	k.order = slices.DeleteFunc(slices.Clone(k.order), func(track *pointerTrack) bool {
+		first, any := k.tape.firstEvent(track.id)
+		if !any {
+			delete(k.tracks, track.id)
+			return true
+		}
+		track.drop(first)
+		return false
+	})
+}

@@ -1,0 +1,29 @@
+package model
+
+// logbook is the lines that stay. Entries are numbered from 1 and none is left
+// out: a reader that remembers the last Seq it saw finds all later ones, unless
+// more came between two snapshots than the log holds.
+type logbook struct {
+	limit   int
+	entries []Entry // append-only for readers; replaced when it is cut
+	seq     uint64
+}
+
+func (l *logbook) add(entry Entry) {
+	l.seq++
+	entry.Seq = l.seq
+	l.entries = bound(append(l.entries, entry), l.limit)
+}
+
+// Since is the entries after the one of that number, oldest first. A reader that
+// passes the last number it saw gets what is new.
+func (s *Snapshot) Since(seq uint64) []Entry {
+	if len(s.Log) == 0 || s.Log[len(s.Log)-1].Seq <= seq {
+		return nil
+	}
+	first := s.Log[0].Seq
+	if seq < first {
+		return s.Log
+	}
+	return s.Log[seq-first+1:]
+}

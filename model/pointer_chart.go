@@ -1,0 +1,288 @@
+package model
+
+import (
+	"sort"
+	"strconv"
+
+	"vramscope/arena"
+	"vramscope/recorder"
+)
+
+// PointerColumn is what an arena's pointers did during one column of a chart, in
+// bytes.
+type PointerColumn struct {
+	Forward Column // forward pointer
+	Reverse Column // in use on the reverse side
+	Used    Column // both together: what the high-water mark is about
+}
+
+// exactBlocks is how many blocks of events a column must hold on average before
+// events at its edges are drawn with their block. Below that every event is
+// looked at.
+const exactBlocks = 8
+
+// PointerColumns answers what the pointers of an arena did between t0 and t1
+// (monotonic ns) in n columns of equal length, appended to into. Where events
+// were recorded it has their resolution, elsewhere that of the samples. A column
+// of very many events may have up to 63 events of its neighbour's; a column of
+// few is exact.
+func (v *SourceView) PointerColumns(into []PointerColumn, arena int64, t0, t1 int64, n int) []PointerColumn {
+	if n <= 0 || t1 < t0 {
+		return into
+	}
+	return v.pointerChart(into, arena, n, func(i int) int64 { return divide(t0, t1, i, n) })
+}
+
+// PointerFrames is PointerColumns on an axis that counts frames (see
+// FrameColumns).
+func (v *SourceView) PointerFrames(into []PointerColumn, arena int64, f0, f1 int64, n int) []PointerColumn {
+	if n <= 0 || f1 < f0 {
+		return into
+	}
+	return v.pointerChart(into, arena, n, v.frameBounds(f0, f1, n))
+}
+
+func (v *SourceView) pointerChart(into []PointerColumn, id int64, n int, bound func(i int) int64) []PointerColumn {
+	c := pointerChart{view: v, into: into, n: n, bound: bound, begin: bound(0), end: bound(1)}
+	if set := v.history.find("arena:" + strconv.FormatInt(id, 10)); set != nil {
+		c.sampled = set.series
+	}
+	for _, track := range v.pointers {
+		if track.id == id {
+			c.track = track
+		}
+	}
+	if c.track != nil {
+		first, last := c.track.search(c.begin), c.track.search(bound(n))
+		if (last-first)/n < exactBlocks {
+			c.walkEvents(id, first)
+		} else {
+			c.walkBlocks(first)
+		}
+	}
+	for c.column < n {
+		c.finish()
+	}
+	return c.into
+}
+
+// pointerChart is a chart under way, column by column.
+type pointerChart struct {
+	view    *SourceView
+	track   *pointerView // nil when no event was recorded
+	sampled *series      // nil when the arena is not sampled
+	into    []PointerColumn
+	bound   func(i int) int64
+	n       int
+
+	column     int // the one that is being filled
+	begin, end int64
+	entered    bool // what stood at its beginning is in spans
+	events     bool // some event lies in it
+	spans      [pointerKinds]span
+
+	now   [pointerKinds]int64 // where the pointers stand
+	stood int64               // since when, ns
+	known bool
+}
+
+// stand says where the pointers stand from ns on.
+func (c *pointerChart) stand(values [pointerKinds]int64, ns int64) {
+	c.now, c.stood, c.known = values, ns, true
+}
+
+// walkEvents fills the columns event by event. The block in front of the first
+// one may reach over the chart's beginning.
+func (c *pointerChart) walkEvents(id int64, block int) {
+	from := c.track.base + int64(max(block-1, c.track.blocks.first))*pointerBlockEvents
+	length := int64(0)
+	if known, _ := c.view.tape.beginning(id, from); known != nil {
+		length = known.state.Length
+	}
+	for _, event := range c.view.tape.events(id, from) {
+		if event.Op == arena.OpNew {
+			length = event.Bytes
+		}
+		if event.Ns > c.view.Now {
+			return
+		}
+		values := pointersOf(event, length)
+		if event.Ns >= c.begin {
+			for event.Ns >= c.end {
+				if c.finish(); c.column == c.n {
+					return
+				}
+			}
+			c.enter()
+			for k, value := range values {
+				c.spans[k].add(value)
+			}
+			c.events = true
+		}
+		c.stand(values, event.Ns)
+	}
+}
+
+// walkBlocks fills the columns block by block: one belongs to the column in which
+// it begins.
+func (c *pointerChart) walkBlocks(block int) {
+	if at := block - 1; at >= c.track.blocks.first {
+		before := c.track.block(at)
+		c.stand(before.last, before.ns)
+	}
+	for c.column < c.n && c.begin <= c.view.Now {
+		if end := c.track.search(min(c.end, c.view.Now+1)); end > block {
+			c.enter()
+			for k := range c.spans {
+				c.spans[k].join(c.track.span(k, block, end))
+			}
+			last := c.track.block(end - 1)
+			c.stand(last.last, last.ns)
+			c.events, block = true, end
+		}
+		c.finish()
+	}
+}
+
+// enter puts what stood at the column's beginning into it. Events come only
+// while somebody asks for them, so that a sample may be the newer word.
+func (c *pointerChart) enter() {
+	if c.entered {
+		return
+	}
+	c.entered, c.events = true, false
+	c.spans = [pointerKinds]span{noSpan, noSpan, noSpan}
+	if c.sampled != nil {
+		number := c.sampled.search(c.begin, c.sampled.times.first) - 1
+		if number >= c.sampled.times.first && (!c.known || c.sampled.times.at(number) > c.stood) {
+			if values, ok := sampledPointers(c.sampled, number); ok {
+				c.stand(values, c.sampled.times.at(number))
+			}
+		}
+	}
+	if c.known {
+		for k, value := range c.now {
+			c.spans[k].add(value)
+		}
+	}
+}
+
+// finish ends the column and begins the next one.
+func (c *pointerChart) finish() {
+	c.enter()
+	c.into = append(c.into, c.result())
+	c.column++
+	c.begin, c.entered = c.end, false
+	if c.column < c.n {
+		c.end = c.bound(c.column + 1)
+	}
+}
+
+// result is the column as it was filled. Without events in it the samples are
+// the better word, if there are any.
+func (c *pointerChart) result() PointerColumn {
+	if c.begin > c.view.Now {
+		return PointerColumn{}
+	}
+	if !c.events {
+		if sampled := c.fromSamples(); sampled.Forward.Known {
+			return sampled
+		}
+	}
+	return PointerColumn{Forward: c.of(pointerForward), Reverse: c.of(pointerReverse), Used: c.of(pointerUsed)}
+}
+
+func (c *pointerChart) of(kind int) Column {
+	if !c.known || c.now[kind] == unknownValue {
+		return Column{}
+	}
+	return Column{Min: c.spans[kind].min, Max: c.spans[kind].max, Last: c.now[kind], Known: true}
+}
+
+// fromSamples is the column as the samples have it.
+func (c *pointerChart) fromSamples() PointerColumn {
+	if c.sampled == nil {
+		return PointerColumn{}
+	}
+	var room [1]Column
+	one := func(counter recorder.Counter) Column {
+		bound := func(i int) int64 { return [2]int64{c.begin, c.end}[i] }
+		return c.sampled.chart(room[:0], counter, 1, bound, c.view.Now)[0]
+	}
+	column := PointerColumn{Forward: one(recorder.Forward)}
+	reverse, length := one(recorder.Reverse), one(recorder.Length)
+	if reverse.Known && length.Known {
+		column.Reverse = Column{Min: length.Last - reverse.Max, Max: length.Last - reverse.Min, Last: length.Last - reverse.Last, Known: true}
+	}
+	if column.Forward.Known && column.Reverse.Known {
+		// The extremes of the two need not have been at one moment.
+		column.Used = Column{Min: column.Forward.Min + column.Reverse.Min, Max: column.Forward.Max + column.Reverse.Max,
+			Last: column.Forward.Last + column.Reverse.Last, Known: true}
+	}
+	return column
+}
+
+// sampledPointers are the charted values of a sample.
+func sampledPointers(s *series, number int) (values [pointerKinds]int64, ok bool) {
+	read := func(counter recorder.Counter) (int64, bool) {
+		column := s.column(counter)
+		if column == nil {
+			return 0, false
+		}
+		return column.value(number)
+	}
+	forward, ok := read(recorder.Forward)
+	if !ok {
+		return values, false
+	}
+	values = [pointerKinds]int64{forward, unknownValue, unknownValue}
+	reverse, known := read(recorder.Reverse)
+	length, measured := read(recorder.Length)
+	if known && measured {
+		values[pointerReverse] = length - reverse
+		values[pointerUsed] = forward + length - reverse
+	}
+	return values, true
+}
+
+// search is the number of the first block that begins at or after ns, one behind
+// the open block when none does.
+func (p *pointerView) search(ns int64) int {
+	n := p.blocks.len()
+	at := p.blocks.first + sort.Search(n, func(i int) bool { return p.blocks.at(p.blocks.first+i).ns >= ns })
+	if at == p.blocks.end && p.open.count > 0 && p.open.ns < ns {
+		at++
+	}
+	return at
+}
+
+// span is the extremes of the blocks [from, to), the open one included.
+func (p *pointerView) span(kind, from, to int) span {
+	result := noSpan
+	if to > p.blocks.end {
+		result, to = p.open.spans[kind], p.blocks.end
+	}
+	if from >= to {
+		return result
+	}
+	result.join(p.pyramids[kind].span(from, to, func(from, to int) span {
+		inside := noSpan
+		for from < to {
+			run := p.blocks.run(from, to)
+			for i := range run {
+				inside.join(run[i].spans[kind])
+			}
+			from += len(run)
+		}
+		return inside
+	}))
+	return result
+}
+
+// block is a block by its number, the open one behind the last.
+func (p *pointerView) block(number int) pointerBlock {
+	if number >= p.blocks.end {
+		return p.open
+	}
+	return p.blocks.at(number)
+}
