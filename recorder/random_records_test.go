@@ -188,3 +188,5 @@ func keysOf(t reflect.Type) []string {
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
+
+func reflectElem(record any) reflect.Value { return reflect.ValueOf(record).Elem() }
