@@ -304,6 +304,10 @@ func (g *fakeGPU) processUtilization(uint64) ([]utilizationSample, Code) {
 func (g *fakeGPU) pcieReceive() (uint32, Code)  { a := g.enter("pcie"); return 1000, a.code }
 func (g *fakeGPU) pcieTransmit() (uint32, Code) { a := g.enter("pcie"); return 2000, a.code }
 
+// showProcesses and showAll are interests to begin with.
+func showProcesses(w *Watcher) { w.SetInterest(true, false) }
+func showAll(w *Watcher)       { w.SetInterest(true, true) }
+
 // watch runs a watcher over a library until the test ends, and returns how to
 // end it earlier.
 type watch struct {
@@ -313,9 +317,12 @@ type watch struct {
 	end   func() // cancels, and waits for Run
 }
 
-func watchLibrary(t *testing.T, lib library) *watch {
+func watchLibrary(t *testing.T, lib library, interest ...func(*Watcher)) *watch {
 	t.Helper()
 	w := New(Config{})
+	for _, set := range interest {
+		set(w)
+	}
 	w.library, w.shared = lib, false
 	w.around = surroundings{
 		files:   processFiles{root: t.TempDir(), initialNamespace: true, exists: func(int) bool { return false }},

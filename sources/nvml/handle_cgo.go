@@ -5,6 +5,7 @@ package nvml
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 )
@@ -13,11 +14,22 @@ import (
 type nativeHandle struct {
 	library *nativeLibrary
 	device  nvml.Device
-	part    bool // a MIG device
+	part    bool        // a MIG device
+	turn    *sync.Mutex // held over a call; a GPU's, and its MIG devices share it
+	named   *identity   // once it is known; of the goroutine that lists
 }
 
-// ask makes one call that answers one value.
+// ask makes one call that answers one value. It waits for its turn: a worker,
+// a new listing and the wait for faults can meet at one GPU, and where a call
+// hangs another would too.
 func ask[T any](h *nativeHandle, c call, question func() (T, nvml.Return)) (T, Code) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	return askNow(h, c, question)
+}
+
+// askNow is ask for who holds the turn already.
+func askNow[T any](h *nativeHandle, c call, question func() (T, nvml.Return)) (T, Code) {
 	if code := h.library.enter(c); code != codeSuccess {
 		var none T
 		return none, code
@@ -27,37 +39,48 @@ func ask[T any](h *nativeHandle, c call, question func() (T, nvml.Return)) (T, C
 	return value, Code(ret)
 }
 
+// identity asks once: what it tells does not change until NVML starts anew. It
+// does not wait for a turn, since one that is taken is taken by a call that
+// hangs: a GPU is asked for its identity before it has a worker.
 func (h *nativeHandle) identity() (identity, Code) {
-	uuid, code := ask(h, callUUID, h.device.GetUUID)
+	if h.named != nil {
+		return *h.named, codeSuccess
+	}
+	if !h.turn.TryLock() {
+		return identity{}, codeTimeout
+	}
+	defer h.turn.Unlock()
+	uuid, code := askNow(h, callUUID, h.device.GetUUID)
 	if code != codeSuccess {
 		return identity{}, code
 	}
 	id := identity{uuid: clip(uuid), driver: h.library.driver, instance: NoInstance, compute: NoInstance}
 	// The rest is nice to have: a failure leaves it unknown.
-	if name, code := ask(h, callName, h.device.GetName); code == codeSuccess {
+	if name, code := askNow(h, callName, h.device.GetName); code == codeSuccess {
 		id.name = clip(name)
 	}
 	if h.part {
-		if n, code := ask(h, callInstance, h.device.GetGpuInstanceId); code == codeSuccess {
+		if n, code := askNow(h, callInstance, h.device.GetGpuInstanceId); code == codeSuccess {
 			id.instance = n
 		}
-		if n, code := ask(h, callCompute, h.device.GetComputeInstanceId); code == codeSuccess {
+		if n, code := askNow(h, callCompute, h.device.GetComputeInstanceId); code == codeSuccess {
 			id.compute = n
 		}
-		return id, codeSuccess
+	} else {
+		if pci, code := askNow(h, callPCI, h.device.GetPciInfo); code == codeSuccess {
+			id.pci = fmt.Sprintf("%04x:%02x:%02x.0", pci.Domain, pci.Bus, pci.Device)
+		}
+		id.unified = h.unified(id.name)
+		id.mig = h.inParts()
 	}
-	if pci, code := ask(h, callPCI, h.device.GetPciInfo); code == codeSuccess {
-		id.pci = fmt.Sprintf("%04x:%02x:%02x.0", pci.Domain, pci.Bus, pci.Device)
-	}
-	id.unified = h.unified(id.name)
-	id.mig = h.inParts()
+	h.named = &id
 	return id, codeSuccess
 }
 
 // unifiedNames are in the names of GPUs that have no memory of their own.
 var unifiedNames = []string{"GB10", "N1X", "Thor", "Orin", "Xavier", "Tegra", "nvgpu"}
 
-// unified says whether the GPU shares the system's memory: by its bus, by its
+// unified, for who holds the turn, says whether the GPU shares the system's memory: by its bus, by its
 // way of addressing, or by its name, since no one call tells for all.
 func (h *nativeHandle) unified(name string) bool {
 	for _, part := range unifiedNames {
@@ -65,16 +88,16 @@ func (h *nativeHandle) unified(name string) bool {
 			return true
 		}
 	}
-	if bus, code := ask(h, callBusType, h.device.GetBusType); code == codeSuccess && bus == nvml.BUS_TYPE_FPCI {
+	if bus, code := askNow(h, callBusType, h.device.GetBusType); code == codeSuccess && bus == nvml.BUS_TYPE_FPCI {
 		return true
 	}
-	mode, code := ask(h, callAddressing, h.device.GetAddressingMode)
+	mode, code := askNow(h, callAddressing, h.device.GetAddressingMode)
 	return code == codeSuccess && mode.Value == uint32(nvml.DEVICE_ADDRESSING_MODE_ATS)
 }
 
-// inParts says whether MIG mode is on.
+// inParts, for who holds the turn, says whether MIG mode is on.
 func (h *nativeHandle) inParts() bool {
-	current, code := ask(h, callMIGMode, func() (int, nvml.Return) {
+	current, code := askNow(h, callMIGMode, func() (int, nvml.Return) {
 		current, _, ret := h.device.GetMigMode()
 		return current, ret
 	})
@@ -98,7 +121,7 @@ func (h *nativeHandle) instances() ([]handle, Code) {
 			return nil, code
 		}
 		if code == codeSuccess { // NOT_FOUND is a place without a device
-			list = append(list, &nativeHandle{library: h.library, device: part, part: true})
+			list = append(list, &nativeHandle{library: h.library, device: part, part: true, turn: h.turn})
 		}
 	}
 	return list, codeSuccess

@@ -43,9 +43,10 @@ type nativeLibrary struct {
 	life     sync.Mutex     // held over Init and Shutdown
 	symbols  atomic.Pointer[symbolTable]
 	inFlight atomic.Int64
-	ready    atomic.Bool // calls may be made
-	closing  atomic.Bool // Init has succeeded and nobody needs it any more
-	driver   string      // its version; written by open
+	ready    atomic.Bool                   // calls may be made
+	closing  atomic.Bool                   // Init has succeeded and nobody needs it any more
+	driver   string                        // its version; of the goroutine that opens and lists
+	handles  map[nvml.Device]*nativeHandle // the same
 }
 
 func (l *nativeLibrary) open() (Code, string) {
@@ -64,6 +65,9 @@ func (l *nativeLibrary) open() (Code, string) {
 	l.closing.Store(false)
 	if code := Code(l.api.Init()); code != codeSuccess {
 		return code, ""
+	}
+	for _, h := range l.handles { // a handle may now be another GPU's
+		h.named = nil
 	}
 	table := lookUpSymbols(l.api.Extensions().LookupSymbol)
 	l.symbols.Store(&table)
@@ -155,10 +159,24 @@ func (l *nativeLibrary) devices() ([]slot, Code) {
 		}
 		slots[i].code = code
 		if code == codeSuccess {
-			slots[i].handle = &nativeHandle{library: l, device: device}
+			slots[i].handle = l.handleOf(device)
 		}
 	}
 	return slots, codeSuccess
+}
+
+// handleOf is one handle for one GPU, for as long as the process lives: its
+// turn may be held by a call that hangs.
+func (l *nativeLibrary) handleOf(device nvml.Device) *nativeHandle {
+	h := l.handles[device]
+	if h == nil {
+		h = &nativeHandle{library: l, device: device, turn: new(sync.Mutex)}
+		if l.handles == nil {
+			l.handles = make(map[nvml.Device]*nativeHandle)
+		}
+		l.handles[device] = h
+	}
+	return h
 }
 
 // maxDevices is more GPUs than a machine has: a count above it is garbage.

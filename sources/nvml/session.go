@@ -236,12 +236,13 @@ func (s *session) setDriver(state State) {
 	}
 }
 
-// watchFaults waits for the Xids of the GPUs that answer, from now on.
+// watchFaults waits for the Xids of the GPUs that answer, from now on. One
+// whose call hangs would hold up the others.
 func (s *session) watchFaults() {
 	s.endFaults()
 	var handles []handle
 	for _, g := range s.gpus {
-		if g.worker != nil {
+		if g.worker != nil && !g.worker.late {
 			handles = append(handles, g.gpu.handle)
 		}
 	}

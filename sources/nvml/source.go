@@ -91,14 +91,17 @@ func (t *teller) Driver(state State) {
 	}
 }
 
-// Devices says hello for every device that is new or has changed.
+// Devices says hello for every device that is new or has changed, and goodbye
+// for those that are no longer listed.
 func (t *teller) Devices(devices []Device) {
 	ns := t.now()
+	listed := make(map[string]bool, len(devices))
 	for _, d := range devices {
 		uuid := d.UUID
 		if uuid == "" { // a GPU that cannot even be asked for its name
 			uuid = fmt.Sprintf("#%d", d.Index)
 		}
+		listed[uuid] = true
 		known := t.devices[uuid]
 		if known == nil {
 			known = &told{state: starting}
@@ -113,6 +116,12 @@ func (t *teller) Devices(devices []Device) {
 		if d.UUID == "" {
 			t.emit(&recorder.Sample{Head: head, Error: d.State.Text})
 			t.emit(&recorder.Note{Head: head, Level: level(d.State), Text: d.State.Text})
+		}
+	}
+	for uuid := range t.devices {
+		if !listed[uuid] {
+			delete(t.devices, uuid)
+			t.emit(&recorder.Bye{Head: recorder.Head{Src: gpuSource(uuid), Ns: ns}, Why: "the driver no longer lists it"})
 		}
 	}
 }
@@ -165,21 +174,27 @@ func (t *teller) tellState(head recorder.Head, before, after State) {
 
 // Fault is a line that stays.
 func (t *teller) Fault(f Fault) {
-	source, where := SourceID, ""
-	if t.devices[f.UUID] != nil {
-		source = gpuSource(f.UUID)
-	}
+	note := &recorder.Note{Level: "error", Text: fmt.Sprintf("the driver reports Xid %d: %s", f.Xid, f.Text)}
 	if f.Instance != NoInstance {
-		where = fmt.Sprintf(" on GPU instance %d", f.Instance)
+		note.Text = fmt.Sprintf("the driver reports Xid %d on GPU instance %d: %s", f.Xid, f.Instance, f.Text)
 	}
-	level := "error"
 	if f.Program {
-		level = "warning"
+		note.Level = "warning"
 	}
-	t.emit(&recorder.Note{
-		Head: recorder.Head{Src: source, Ns: t.now()}, Level: level,
-		Text: fmt.Sprintf("the driver reports Xid %d%s: %s", f.Xid, where, f.Text),
-	})
+	note.Ns = t.now()
+	if t.devices[f.UUID] != nil {
+		note.Src = gpuSource(f.UUID)
+		t.emit(note)
+		return
+	}
+	note.Src = SourceID
+	if t.failing {
+		t.emit(note)
+		return
+	}
+	t.emit(t.hello(note.Head, "NVIDIA driver", nil))
+	t.emit(note)
+	t.emit(&recorder.Bye{Head: note.Head, Why: "the fault names no GPU"})
 }
 
 // level is how much a state matters: a GPU that sleeps is nothing to worry

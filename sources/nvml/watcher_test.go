@@ -423,8 +423,7 @@ func TestMIGDevicesAreAskedByTheirOwnHandles(t *testing.T) {
 	})
 	parent.instanced = []*fakeGPU{part}
 	lib := &fakeLibrary{gpus: []*fakeGPU{parent}}
-	w := watchLibrary(t, lib)
-	w.SetInterest(true, true)
+	w := watchLibrary(t, lib, showAll)
 	devices := await(w.listener, func([]Device) bool { return true })
 	if len(devices) != 2 || devices[1].UUID != "MIG-7" || devices[1].Parent != "GPU-1" || devices[1].Instance != 9 || !devices[0].MIG {
 		t.Fatalf("devices = %+v", devices)
