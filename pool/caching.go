@@ -86,16 +86,19 @@ func ParseCachingLimit(text string, total int64) (int64, error) {
 func (p *CachingPool) Limit() (bytes int64, ok bool) { return p.limit, p.limit > 0 }
 
 // Allocate implements Resource. 0 bytes give address 0 and no block. The error
-// is an *OutOfMemoryError, a *SizeError for a negative size, ErrClosed, or
-// whatever else upstream failed with.
+// is an *OutOfMemoryError, a *SizeError for a negative size,
+// ErrTooManyStreams, ErrClosed, or whatever else upstream failed with.
 func (p *CachingPool) Allocate(bytes int64, stream Stream) (Address, error) {
-	return p.allocate(bytes, stream, 0)
+	return p.allocate(bytes, stream, nil)
 }
 
-// allocate takes the block at the preferred address where that one is among the
-// best fits. CuPy leaves open which of them it takes, so a recorded history of
-// CuPy can only be followed by naming the one that it took.
-func (p *CachingPool) allocate(bytes int64, stream Stream, preferred Address) (Address, error) {
+// chooseFree picks one of the free blocks of the best size. CuPy leaves open
+// which of them it takes, so a recorded history of CuPy can only be followed by
+// choosing the one that it took.
+type chooseFree func(arena *freeList, best blockID) blockID
+
+// allocate takes the lowest of the best fits unless there is a choice.
+func (p *CachingPool) allocate(bytes int64, stream Stream, choose chooseFree) (Address, error) {
 	if bytes == 0 {
 		return 0, nil
 	}
@@ -111,36 +114,36 @@ func (p *CachingPool) allocate(bytes int64, stream Stream, preferred Address) (A
 	if !ok {
 		return 0, p.outOfMemory(bytes, "no address space is that large", nil)
 	}
-	arena := p.books.list(stream)
-	id := arena.find(p.books.blocks, size)
+	arena, err := p.books.list(stream)
+	if err != nil {
+		return 0, err
+	}
+	id := arena.find(&p.books.blockSlab, size)
 	if id == 0 {
-		var err error
-		if id, err = p.fetch(size, stream, bytes); err != nil {
+		if id, err = p.fetch(size, arena, bytes); err != nil {
 			return 0, err
 		}
-	} else if preferred != 0 {
-		if same := arena.at(p.books.blocks, p.books.blocks[id].size, preferred); same != 0 {
-			id = same
-		}
+	} else if choose != nil {
+		id = choose(arena, id)
 	}
-	return p.handOut(arena, id, size, bytes, stream), nil
+	return p.handOut(arena, id, size, bytes, arena), nil
 }
 
 // fetch takes a segment of exactly size bytes from upstream. Where there is no
 // room it releases what is free, then lets the garbage be collected and
 // releases again. The limit is checked before all that, and nothing is done to
 // get below it.
-func (p *CachingPool) fetch(size int64, stream Stream, asked int64) (blockID, error) {
+func (p *CachingPool) fetch(size int64, arena *freeList, asked int64) (blockID, error) {
 	held := p.books.counters.reserved + p.pending
 	if p.limit > 0 && size > p.limit-held {
 		return 0, p.outOfMemory(asked, fmt.Sprintf("the limit is %d bytes, %d are taken", p.limit, held), nil)
 	}
-	id, err := p.takeSegment(size, stream)
+	id, err := p.takeSegment(size, arena)
 	if err == nil || !isOutOfMemory(err) {
 		return id, err
 	}
 	p.releaseForRetry()
-	id, err = p.takeSegment(size, stream)
+	id, err = p.takeSegment(size, arena)
 	if err == nil || !isOutOfMemory(err) {
 		return id, err
 	}
@@ -149,7 +152,7 @@ func (p *CachingPool) fetch(size int64, stream Stream, asked int64) (blockID, er
 		return 0, ErrClosed
 	}
 	p.releaseForRetry()
-	id, err = p.takeSegment(size, stream)
+	id, err = p.takeSegment(size, arena)
 	if err == nil || !isOutOfMemory(err) {
 		return id, err
 	}
@@ -192,6 +195,6 @@ func (p *CachingPool) Free(address Address, bytes int64, _ Stream) error {
 	if err != nil {
 		return err
 	}
-	p.freeBlock(id, p.books.blocks[id].stream)
+	p.freeBlock(id, p.books.lists[p.books.blocks[id].list])
 	return nil
 }

@@ -15,6 +15,10 @@ var ErrNotSupported = errors.New("not supported by this memory; ask its capabili
 // closed. Build a new one.
 var ErrClosed = errors.New("the pool is closed; build a new one")
 
+// ErrTooManyStreams refuses the 65,536th stream of one pool. Each has a free
+// list of its own, for good: a new number for every task is a mistake.
+var ErrTooManyStreams = errors.New("a pool serves at most 65,535 streams; use stream numbers again")
+
 // Unknown stands in a byte count for a number that nobody could read. It is
 // never zero, so that an unknown number is never shown as one.
 const Unknown int64 = -1

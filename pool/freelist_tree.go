@@ -1,140 +1,172 @@
 package pool
 
-import "math/bits"
+// The sizes of one class form a treap: a binary search tree whose shape is that
+// of a heap of random priorities, so that it is balanced whatever the order in
+// which sizes come and go. Each size is represented by the lowest of its free
+// blocks; the others hang below that one (see freelist_heap.go). Because a
+// block knows its parent, removing it needs no search.
 
-// The free blocks of one size class form a treap: a binary search tree by
-// (size, address) whose shape is that of a heap of pseudo-random priorities,
-// so that it is balanced whatever the order in which blocks come and go. The
-// links lie in the blocks themselves. Because a block knows its parent,
-// removing it needs no search.
+// place is where a free block stands in its class.
+type place struct {
+	// In the tree of sizes, for the lowest block of a size.
+	children [2]blockID // smaller, larger
+	parent   blockID    // none at the root
+	priority uint32     // at most the parent's; drawn once for each number
 
-// priority spreads block numbers over 32 bits. It is computed, not stored: a
-// visited block is in a register already. Two rounds are needed, since blocks
-// at equal distances (every n-th one freed) would line up after one.
-func priority(id blockID) uint32 {
-	const odd = 0x9e3779b97f4a7c15
-	mixed := uint64(id) * odd
-	mixed ^= mixed >> 32
-	mixed *= odd
-	return uint32(mixed >> 32)
+	// In the heap of the blocks of one size.
+	child blockID // the first of the blocks below it
+	next  blockID // the one after it below the same block
+	prev  blockID // the one before it, or the block that it is the first below; none for the lowest of all
 }
 
-// The children of a block in its tree.
+// The children of a block in the tree of sizes.
 const (
-	left  = 0 // what comes before it
-	right = 1 // what comes after it
+	smaller = 0
+	larger  = 1
 )
 
-// before is 1 where the block comes before (size, address) in the order by
-// size, then by address, and 0 elsewhere. It is also the side on which to look
-// on: which way a search turns cannot be foreseen, so it must not be a branch.
-func (b *block) before(size int64, address Address) uint64 {
-	_, borrow := bits.Sub64(uint64(b.address), uint64(address), 0)
-	_, borrow = bits.Sub64(uint64(b.size), uint64(size), borrow)
-	return borrow
-}
-
-// treeLowerBound returns the first block that is not before (size, address),
-// or none.
-func treeLowerBound(blocks []block, root blockID, size int64, address Address) blockID {
+// treeAtLeast returns the lowest block of the smallest size that is at least
+// the given one, or none.
+func (s *blockSlab) treeAtLeast(root blockID, size int64) blockID {
 	var found blockID
 	for at := root; at != 0; {
-		b := &blocks[at]
-		side := b.before(size, address)
-		keep := -blockID(side) // all ones where the block is too small
-		found = found&keep | at&^keep
-		at = b.children[side&1]
+		if s.blocks[at].size < size {
+			at = s.places[at].children[larger]
+		} else {
+			found, at = at, s.places[at].children[smaller]
+		}
 	}
 	return found
 }
 
-// treeFirst returns the first block of a tree that is not empty.
-func treeFirst(blocks []block, root blockID) blockID { return treeEnd(blocks, root, left) }
-
-// treeLast returns the last block of a tree that is not empty.
-func treeLast(blocks []block, root blockID) blockID { return treeEnd(blocks, root, right) }
-
-func treeEnd(blocks []block, at blockID, side int) blockID {
-	for blocks[at].children[side] != 0 {
-		at = blocks[at].children[side]
+// treeEnd returns the lowest block of the smallest or the largest size of a
+// tree that is not empty.
+func (s *blockSlab) treeEnd(at blockID, side int) blockID {
+	for s.places[at].children[side] != 0 {
+		at = s.places[at].children[side]
 	}
 	return at
 }
 
-// treeInsert hangs a block without links into a tree that is not empty: as a
-// leaf, then up to where its priority belongs, two steps on average.
-func treeInsert(blocks []block, root *blockID, id blockID) {
-	b := &blocks[id]
+// treeInsert adds a block without links to a tree that is not empty. If its
+// size is new it becomes a leaf and rises to where its priority belongs, two
+// steps on average.
+func (s *blockSlab) treeInsert(root *blockID, id blockID) {
+	size := s.blocks[id].size
 	for at := *root; ; {
-		parent := &blocks[at]
-		child := &parent.children[parent.before(b.size, b.address)&1]
+		child := &s.places[at].children[smaller]
+		switch held := s.blocks[at].size; {
+		case held == size:
+			s.joinSize(root, at, id)
+			return
+		case held < size:
+			child = &s.places[at].children[larger]
+		}
 		if *child == 0 {
 			*child = id
-			b.parent = at
+			s.places[id].parent = at
 			break
 		}
 		at = *child
 	}
-	for own := priority(id); b.parent != 0 && priority(b.parent) < own; {
-		rotateUp(blocks, root, id)
+	for own := &s.places[id]; own.parent != 0 && s.places[own.parent].priority < own.priority; {
+		s.rotateUp(root, id)
 	}
 }
 
-// rotateUp swaps a block with its parent, keeping the order.
-func rotateUp(blocks []block, root *blockID, id blockID) {
-	b := &blocks[id]
-	parentID := b.parent
-	parent := &blocks[parentID]
-	side := left
-	if parent.children[right] == id {
-		side = right
+// joinSize adds a block to those of its size, of which lowest stands in the
+// tree.
+func (s *blockSlab) joinSize(root *blockID, lowest, id blockID) {
+	if s.blocks[id].address < s.blocks[lowest].address {
+		s.treeReplace(root, lowest, id)
 	}
-	inner := b.children[1-side]
+	s.heapLink(lowest, id)
+}
+
+// rotateUp swaps a block with its parent, keeping the order.
+func (s *blockSlab) rotateUp(root *blockID, id blockID) {
+	place := &s.places[id]
+	parentID := place.parent
+	parent := &s.places[parentID]
+	side := smaller
+	if parent.children[larger] == id {
+		side = larger
+	}
+	inner := place.children[1-side]
 	parent.children[side] = inner
 	if inner != 0 {
-		blocks[inner].parent = parentID
+		s.places[inner].parent = parentID
 	}
-	*treeSlot(blocks, root, parentID) = id
-	b.children[1-side] = parentID
-	b.parent = parent.parent
+	*s.treeSlot(root, parentID) = id
+	place.children[1-side] = parentID
+	place.parent = parent.parent
 	parent.parent = id
 }
 
 // treeSlot is the link that leads to a block.
-func treeSlot(blocks []block, root *blockID, id blockID) *blockID {
-	parent := blocks[id].parent
+func (s *blockSlab) treeSlot(root *blockID, id blockID) *blockID {
+	parent := s.places[id].parent
 	if parent == 0 {
 		return root
 	}
-	children := &blocks[parent].children
-	if children[left] == id {
-		return &children[left]
+	children := &s.places[parent].children
+	if children[smaller] == id {
+		return &children[smaller]
 	}
-	return &children[right]
+	return &children[larger]
 }
 
-// treeRemove takes a block out and joins its two subtrees in its place.
-func treeRemove(blocks []block, root *blockID, id blockID) {
-	slot := treeSlot(blocks, root, id)
-	b := &blocks[id]
-	parent := b.parent
-	low, high := b.children[left], b.children[right]
+// treeReplace puts a block that is in no tree in the place of another one.
+func (s *blockSlab) treeReplace(root *blockID, old, id blockID) {
+	*s.treeSlot(root, old) = id
+	from, to := &s.places[old], &s.places[id]
+	to.parent, to.children = from.parent, from.children
+	from.parent, from.children = 0, [2]blockID{}
+	for _, child := range to.children {
+		if child != 0 {
+			s.places[child].parent = id
+		}
+	}
+	// The priority goes with the place: it is what keeps the tree in shape.
+	to.priority, from.priority = from.priority, to.priority
+}
+
+// treeRemove takes a block out, be it the lowest of its size or not.
+func (s *blockSlab) treeRemove(root *blockID, id blockID) {
+	if s.places[id].prev != 0 {
+		s.heapRemove(id)
+		return
+	}
+	if heir := s.heapBelow(id); heir != 0 {
+		s.treeReplace(root, id, heir)
+		return
+	}
+	s.treeRemoveSize(root, id)
+}
+
+// treeRemoveSize takes out the only block of a size and joins its two subtrees
+// in its place.
+func (s *blockSlab) treeRemoveSize(root *blockID, id blockID) {
+	slot := s.treeSlot(root, id)
+	parent := s.places[id].parent
+	low, high := s.places[id].children[smaller], s.places[id].children[larger]
 	for low != 0 && high != 0 {
-		if priority(low) > priority(high) {
+		lowPlace, highPlace := &s.places[low], &s.places[high]
+		if lowPlace.priority > highPlace.priority {
 			*slot = low
-			blocks[low].parent = parent
-			parent, slot = low, &blocks[low].children[right]
+			lowPlace.parent = parent
+			parent, slot = low, &lowPlace.children[larger]
 			low = *slot
 		} else {
 			*slot = high
-			blocks[high].parent = parent
-			parent, slot = high, &blocks[high].children[left]
+			highPlace.parent = parent
+			parent, slot = high, &highPlace.children[smaller]
 			high = *slot
 		}
 	}
 	rest := low | high
 	*slot = rest
 	if rest != 0 {
-		blocks[rest].parent = parent
+		s.places[rest].parent = parent
 	}
 }

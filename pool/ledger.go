@@ -1,6 +1,10 @@
 package pool
 
-import "sort"
+import (
+	"math"
+	"slices"
+	"sort"
+)
 
 // ledger keeps the books that Pool and CachingPool share: the segments, the
 // blocks that tile them, the free lists of the streams, the live blocks by
@@ -12,7 +16,8 @@ type ledger struct {
 	segments     []segment // segments[0] is never used
 	spareSegment []segmentID
 	live         liveTable
-	lists        []*freeList // by stream, ascending
+	lists        []*freeList // by listID
+	ordered      []*freeList // the same by stream, ascending
 	recent       *freeList   // the list asked for last
 	counters     counters
 }
@@ -30,24 +35,31 @@ type counters struct {
 	segmentsTaken, segmentsReturned, failures        int64
 }
 
-// list returns the free list of a stream, new if need be.
-func (l *ledger) list(stream Stream) *freeList {
+// maximumLists is how many streams a listID can tell apart.
+const maximumLists = math.MaxUint16
+
+// list returns the free list of a stream, new if need be. The error is
+// ErrTooManyStreams.
+func (l *ledger) list(stream Stream) (*freeList, error) {
 	if l.recent != nil && l.recent.stream == stream {
-		return l.recent
+		return l.recent, nil
 	}
-	at := sort.Search(len(l.lists), func(i int) bool { return l.lists[i].stream >= stream })
-	if at == len(l.lists) || l.lists[at].stream != stream {
-		l.lists = append(l.lists, nil)
-		copy(l.lists[at+1:], l.lists[at:])
-		l.lists[at] = &freeList{stream: stream}
+	at := sort.Search(len(l.ordered), func(i int) bool { return l.ordered[i].stream >= stream })
+	if at == len(l.ordered) || l.ordered[at].stream != stream {
+		if len(l.lists) == maximumLists {
+			return nil, ErrTooManyStreams
+		}
+		list := &freeList{stream: stream, id: listID(len(l.lists))}
+		l.lists = append(l.lists, list)
+		l.ordered = slices.Insert(l.ordered, at, list)
 	}
-	l.recent = l.lists[at]
-	return l.recent
+	l.recent = l.ordered[at]
+	return l.recent, nil
 }
 
 // addSegment books a segment taken from upstream and returns the one free
-// block that it consists of, in the list of the stream.
-func (l *ledger) addSegment(address Address, size int64, stream Stream) blockID {
+// block that it consists of, in that list.
+func (l *ledger) addSegment(address Address, size int64, list *freeList) blockID {
 	var id segmentID
 	if n := len(l.spareSegment); n > 0 {
 		id, l.spareSegment = l.spareSegment[n-1], l.spareSegment[:n-1]
@@ -59,8 +71,8 @@ func (l *ledger) addSegment(address Address, size int64, stream Stream) blockID 
 		id = segmentID(len(l.segments) - 1)
 	}
 	first := l.create()
-	l.blocks[first] = block{address: address, size: size, segment: id, stream: stream, free: true}
-	l.list(stream).insert(l.blocks, first)
+	l.blocks[first] = block{address: address, size: size, segment: id, list: list.id, slack: isFree}
+	list.insert(&l.blockSlab, first)
 	l.segments[id] = segment{address: address, size: size, first: first}
 
 	c := &l.counters
@@ -80,7 +92,7 @@ func (l *ledger) dropSegment(id segmentID) {
 	for at := s.first; at != 0; {
 		b := &l.blocks[at]
 		next := b.next
-		l.list(b.stream).remove(l.blocks, at)
+		l.lists[b.list].remove(&l.blockSlab, at)
 		l.discard(at)
 		l.counters.freeBlocks--
 		at = next
@@ -94,17 +106,17 @@ func (l *ledger) dropSegment(id segmentID) {
 }
 
 // take hands out the low end of a free block, which is in the list. What is
-// left, however small, stays in that list.
-func (l *ledger) take(list *freeList, id blockID, size, requested int64, stream Stream) Address {
+// left, however small, stays in that list. owner is the list of the stream for
+// which it is handed out.
+func (l *ledger) take(list *freeList, id blockID, size, requested int64, owner *freeList) Address {
 	if l.blocks[id].size == size {
-		list.remove(l.blocks, id)
+		list.remove(&l.blockSlab, id)
 		l.counters.freeBlocks--
 	} else {
 		id = l.split(list, id, size)
 	}
 	b := &l.blocks[id]
-	b.free = false
-	b.stream = stream
+	b.list = owner.id
 	b.slack = uint16(size - requested)
 	l.live.insert(b.address, id)
 
@@ -140,12 +152,12 @@ func (l *ledger) split(list *freeList, id blockID, size int64) blockID {
 		l.segments[b.segment].first = low
 	}
 	b.prev = low
-	list.resize(l.blocks, id, b.address+Address(size), b.size-size)
+	list.resize(&l.blockSlab, id, b.address+Address(size), b.size-size)
 	return low
 }
 
-// give takes a live block back into the list of a stream.
-func (l *ledger) give(id blockID, stream Stream) {
+// give takes a live block back into a list.
+func (l *ledger) give(id blockID, list *freeList) {
 	b := &l.blocks[id]
 	l.live.remove(b.address, id)
 
@@ -160,7 +172,7 @@ func (l *ledger) give(id blockID, stream Stream) {
 	c.allocated -= b.size
 	c.requested -= b.requested()
 	c.freeBlocks++
-	l.join(l.list(stream), id)
+	l.join(list, id)
 }
 
 // join puts a block that is in no list into one, in one piece with the
@@ -169,30 +181,27 @@ func (l *ledger) give(id blockID, stream Stream) {
 // still be using them.
 func (l *ledger) join(list *freeList, id blockID) {
 	b := &l.blocks[id]
-	b.free = true
-	b.stream = list.stream
-	below := b.prev != 0 && l.blocks[b.prev].isFreeIn(list.stream)
-	above := b.next != 0 && l.blocks[b.next].isFreeIn(list.stream)
+	b.list = list.id
+	b.slack = isFree
+	below := b.prev != 0 && l.blocks[b.prev].freeIn(list.id)
+	above := b.next != 0 && l.blocks[b.next].freeIn(list.id)
 	switch {
 	case below && above:
 		next := b.next
-		list.remove(l.blocks, next)
-		list.resize(l.blocks, b.prev, l.blocks[b.prev].address, l.blocks[b.prev].size+b.size+l.blocks[next].size)
+		list.remove(&l.blockSlab, next)
+		list.resize(&l.blockSlab, b.prev, l.blocks[b.prev].address, l.blocks[b.prev].size+b.size+l.blocks[next].size)
 		l.unlink(next)
 		l.unlink(id)
 	case below:
-		list.resize(l.blocks, b.prev, l.blocks[b.prev].address, l.blocks[b.prev].size+b.size)
+		list.resize(&l.blockSlab, b.prev, l.blocks[b.prev].address, l.blocks[b.prev].size+b.size)
 		l.unlink(id)
 	case above:
-		list.resize(l.blocks, b.next, b.address, b.size+l.blocks[b.next].size)
+		list.resize(&l.blockSlab, b.next, b.address, b.size+l.blocks[b.next].size)
 		l.unlink(id)
 	default:
-		list.insert(l.blocks, id)
+		list.insert(&l.blockSlab, id)
 	}
 }
-
-// isFreeIn reports whether the block is in the free list of the stream.
-func (b *block) isFreeIn(stream Stream) bool { return b.free && b.stream == stream }
 
 // unlink takes a free block, whose bytes a neighbour has taken over, out of
 // its segment.
@@ -213,7 +222,7 @@ func (l *ledger) unlink(id blockID) {
 // merge moves all blocks of one list into another, joining neighbours.
 func (l *ledger) merge(into, from *freeList) {
 	for id := from.any(); id != 0; id = from.any() {
-		from.remove(l.blocks, id)
+		from.remove(&l.blockSlab, id)
 		l.join(into, id)
 	}
 }
@@ -223,7 +232,7 @@ func (l *ledger) merge(into, from *freeList) {
 func (l *ledger) largestFree() int64 {
 	var largest int64
 	for _, list := range l.lists {
-		largest = max(largest, list.largest(l.blocks))
+		largest = max(largest, list.largest(&l.blockSlab))
 	}
 	return largest
 }

@@ -22,7 +22,7 @@ func audit(l *ledger) error {
 		return err
 	}
 	for _, list := range l.lists {
-		if err := auditList(l, list, sum.free[list.stream]); err != nil {
+		if err := auditList(l, list, sum.free[list.id]); err != nil {
 			return fmt.Errorf("stream %d: %w", list.stream, err)
 		}
 	}
@@ -32,7 +32,7 @@ func audit(l *ledger) error {
 type auditSum struct {
 	segments, live, blocks                     int
 	reserved, allocated, requested, releasable int64
-	free                                       map[Stream][]blockID
+	free                                       map[listID][]blockID
 }
 
 func (sum *auditSum) addSegment(l *ledger, id segmentID) error {
@@ -50,14 +50,14 @@ func (sum *auditSum) addSegment(l *ledger, id segmentID) error {
 			return fmt.Errorf("block at %#x does not know the one below it", b.address)
 		case b.segment != id:
 			return fmt.Errorf("block at %#x names another segment", b.address)
-		case b.free && previous != 0 && l.blocks[previous].isFreeIn(b.stream):
+		case b.free() && previous != 0 && l.blocks[previous].freeIn(b.list):
 			return fmt.Errorf("block at %#x was not joined with the one below it", b.address)
 		}
-		if b.free {
+		if b.free() {
 			if sum.free == nil {
-				sum.free = map[Stream][]blockID{}
+				sum.free = map[listID][]blockID{}
 			}
-			sum.free[b.stream] = append(sum.free[b.stream], at)
+			sum.free[b.list] = append(sum.free[b.list], at)
 		} else {
 			live++
 			sum.allocated += b.size
@@ -118,16 +118,19 @@ func auditList(l *ledger, list *freeList, expected []blockID) error {
 	var bytes, largest int64
 	var bins Histogram
 	err := list.visitClasses(func(row, column uint, root blockID) error {
-		var last blockID
-		return walkTree(l.blocks, root, 0, func(id blockID) error {
+		var last int64
+		var lowest Address
+		return walkTree(&l.blockSlab, root, 0, func(id blockID) error {
 			b := &l.blocks[id]
 			if r, c := classOf(b.size); r != row || c != column {
 				return fmt.Errorf("block of %d bytes in class %d, %d", b.size, row, column)
 			}
-			if last != 0 && l.blocks[last].before(b.size, b.address) == 0 {
+			if last > b.size || last == b.size && b.address < lowest {
 				return fmt.Errorf("block at %#x is out of order", b.address)
 			}
-			last = id
+			if b.size > last {
+				last, lowest = b.size, b.address
+			}
 			inTrees[id] = true
 			bytes += b.size
 			largest = max(largest, b.size)
@@ -144,8 +147,8 @@ func auditList(l *ledger, list *freeList, expected []blockID) error {
 		return fmt.Errorf("%d blocks in trees, %d counted, %d free", len(inTrees), list.count, len(expected))
 	case list.bytes != bytes:
 		return fmt.Errorf("%d bytes counted, %d free", list.bytes, bytes)
-	case list.largest(l.blocks) != largest:
-		return fmt.Errorf("largest %d, is %d", list.largest(l.blocks), largest)
+	case list.largest(&l.blockSlab) != largest:
+		return fmt.Errorf("largest %d, is %d", list.largest(&l.blockSlab), largest)
 	case list.bins != bins:
 		return fmt.Errorf("the histogram is off")
 	}
@@ -160,12 +163,15 @@ func auditList(l *ledger, list *freeList, expected []blockID) error {
 // visitClasses calls visit for every class that has a tree, and fails where a
 // bitmap says otherwise than the roots.
 func (l *freeList) visitClasses(visit func(row, column uint, root blockID) error) error {
-	for row := range l.roots {
-		if l.rows>>row&1 == 1 != (l.columns[row] != 0) {
+	for row, classes := range l.rows {
+		if classes == nil {
+			classes = new(classRow)
+		}
+		if l.occupied>>row&1 == 1 != (classes.occupied != [classColumns / 64]uint64{}) {
 			return fmt.Errorf("row %d is marked wrongly", row)
 		}
-		for column, root := range l.roots[row] {
-			if l.columns[row]>>column&1 == 1 != (root != 0) {
+		for column, root := range classes.roots {
+			if classes.occupied[column/64]>>(column%64)&1 == 1 != (root != 0) {
 				return fmt.Errorf("class %d, %d is marked wrongly", row, column)
 			}
 			if err := visit(uint(row), uint(column), root); err != nil {
@@ -177,24 +183,48 @@ func (l *freeList) visitClasses(visit func(row, column uint, root blockID) error
 }
 
 // walkTree visits a tree in order and checks parents and priorities.
-func walkTree(blocks []block, id, parent blockID, visit func(blockID) error) error {
+func walkTree(s *blockSlab, id, parent blockID, visit func(blockID) error) error {
 	if id == 0 {
 		return nil
 	}
-	b := &blocks[id]
-	if b.parent != parent {
-		return fmt.Errorf("block at %#x has another parent", b.address)
+	place := &s.places[id]
+	if place.parent != parent {
+		return fmt.Errorf("block at %#x has another parent", s.blocks[id].address)
 	}
-	if parent != 0 && priority(parent) < priority(id) {
-		return fmt.Errorf("block at %#x stands below a lower priority", b.address)
+	if parent != 0 && s.places[parent].priority < place.priority {
+		return fmt.Errorf("block at %#x stands below a lower priority", s.blocks[id].address)
 	}
-	if err := walkTree(blocks, b.children[left], id, visit); err != nil {
+	if err := walkTree(s, place.children[smaller], id, visit); err != nil {
 		return err
 	}
+	if err := walkHeap(s, id, visit); err != nil {
+		return err
+	}
+	return walkTree(s, place.children[larger], id, visit)
+}
+
+// walkHeap visits the blocks of one size, each before those below it, and
+// checks their links and order.
+func walkHeap(s *blockSlab, id blockID, visit func(blockID) error) error {
 	if err := visit(id); err != nil {
 		return err
 	}
-	return walkTree(blocks, b.children[right], id, visit)
+	before := id
+	for at := s.places[id].child; at != 0; at = s.places[at].next {
+		switch {
+		case s.places[at].prev != before:
+			return fmt.Errorf("block at %#x does not know the one before it", s.blocks[at].address)
+		case s.blocks[at].address <= s.blocks[id].address:
+			return fmt.Errorf("block at %#x hangs below a higher one", s.blocks[at].address)
+		case s.blocks[at].size != s.blocks[id].size:
+			return fmt.Errorf("block at %#x hangs below one of another size", s.blocks[at].address)
+		}
+		if err := walkHeap(s, at, visit); err != nil {
+			return err
+		}
+		before = at
+	}
+	return nil
 }
 
 // auditSpare checks that blocks in use and spare ones are all there are.

@@ -3,7 +3,7 @@ package pool
 import "math/bits"
 
 // liveTable finds a live block by its address: open addressing with linear
-// probing, at most half full. A slot holds the block's number and 32 bits of
+// probing, at most two thirds full. A slot holds the block's number and 32 bits of
 // its address's hash, so that a probe touches no other block than the one
 // sought, and a removal can close the gap without touching any.
 type liveTable struct {
@@ -39,7 +39,7 @@ func (t *liveTable) find(blocks []block, address Address) blockID {
 
 // insert adds a block under its address, which is not in the table.
 func (t *liveTable) insert(address Address, id blockID) {
-	if 2*(t.count+1) > len(t.slots) {
+	if 3*(t.count+1) > 2*len(t.slots) {
 		t.grow()
 	}
 	t.count++

@@ -53,7 +53,11 @@ func NewPool(upstream Upstream, options PoolOptions) (*Pool, error) {
 		maximum: options.MaximumSize,
 	}
 	if options.InitialSize > 0 {
-		if _, err := p.expand(options.InitialSize, options.InitialSize, 0, options.InitialSize); err != nil {
+		legacy, err := p.books.list(0)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.expand(options.InitialSize, options.InitialSize, legacy, options.InitialSize); err != nil {
 			return nil, err
 		}
 	}
@@ -88,8 +92,8 @@ func (p *Pool) MaximumSize() (bytes int64, ok bool) { return p.maximum, p.maximu
 // list while it merges the others into it one by one, and takes more memory
 // from upstream last. The other streams are visited by ascending number, where
 // RMM goes by the address of an event. 0 bytes give address 0. The error is an
-// *OutOfMemoryError, a *SizeError for a negative size, ErrClosed, or whatever
-// else upstream failed with.
+// *OutOfMemoryError, a *SizeError for a negative size, ErrTooManyStreams,
+// ErrClosed, or whatever else upstream failed with.
 func (p *Pool) Allocate(bytes int64, stream Stream) (Address, error) {
 	if bytes == 0 {
 		return 0, nil
@@ -106,34 +110,37 @@ func (p *Pool) Allocate(bytes int64, stream Stream) (Address, error) {
 	if !ok {
 		return 0, p.outOfMemory(bytes, "no address space is that large", nil)
 	}
-	own := p.books.list(stream)
-	if id := own.find(p.books.blocks, size); id != 0 {
-		return p.handOut(own, id, size, bytes, stream), nil
-	}
-	if list, id := p.findElsewhere(own, size); id != 0 {
-		return p.handOut(list, id, size, bytes, stream), nil
-	}
-	id, err := p.expand(p.growth(size), size, stream, bytes)
+	own, err := p.books.list(stream)
 	if err != nil {
 		return 0, err
 	}
-	return p.handOut(own, id, size, bytes, stream), nil
+	if id := own.find(&p.books.blockSlab, size); id != 0 {
+		return p.handOut(own, id, size, bytes, own), nil
+	}
+	if list, id := p.findElsewhere(own, size); id != 0 {
+		return p.handOut(list, id, size, bytes, own), nil
+	}
+	id, err := p.expand(p.growth(size), size, own, bytes)
+	if err != nil {
+		return 0, err
+	}
+	return p.handOut(own, id, size, bytes, own), nil
 }
 
 // findElsewhere looks for a block in the other streams' lists, and failing that
 // in the stream's own while it takes the others over one by one.
 func (p *Pool) findElsewhere(own *freeList, size int64) (*freeList, blockID) {
-	for _, other := range p.books.lists {
+	for _, other := range p.books.ordered {
 		if other != own {
-			if id := other.find(p.books.blocks, size); id != 0 {
+			if id := other.find(&p.books.blockSlab, size); id != 0 {
 				return other, id
 			}
 		}
 	}
-	for _, other := range p.books.lists {
+	for _, other := range p.books.ordered {
 		if other != own && other.count > 0 {
 			p.books.merge(own, other)
-			if id := own.find(p.books.blocks, size); id != 0 {
+			if id := own.find(&p.books.blockSlab, size); id != 0 {
 				return own, id
 			}
 		}
@@ -171,13 +178,13 @@ func (p *Pool) remaining() int64 {
 // expand takes a segment of the tried size from upstream, or of half of it and
 // so on down to the least that serves. An upstream that fails for another
 // reason than room is not asked again.
-func (p *Pool) expand(try, least int64, stream Stream, asked int64) (blockID, error) {
+func (p *Pool) expand(try, least int64, list *freeList, asked int64) (blockID, error) {
 	if try < least {
 		return 0, p.outOfMemory(asked, fmt.Sprintf("Maximum pool size exceeded: %d of %d bytes remain",
 			p.remaining(), p.maximum), nil)
 	}
 	for {
-		id, err := p.takeSegment(try, stream)
+		id, err := p.takeSegment(try, list)
 		if err == nil {
 			return id, nil
 		}
@@ -194,8 +201,8 @@ func (p *Pool) expand(try, least int64, stream Stream, asked int64) (blockID, er
 
 // Free implements Resource. The block goes to the free list of the stream
 // named, joined with the neighbours in that list. The size must round to the
-// block's. Address 0 is ignored. The error is an *UnknownBlockError, with
-// nothing changed, or ErrClosed.
+// block's. Address 0 is ignored. The error is an *UnknownBlockError,
+// ErrTooManyStreams or ErrClosed, with nothing changed.
 func (p *Pool) Free(address Address, bytes int64, stream Stream) error {
 	if address == 0 {
 		return nil
@@ -206,6 +213,10 @@ func (p *Pool) Free(address Address, bytes int64, stream Stream) error {
 	if err != nil {
 		return err
 	}
-	p.freeBlock(id, stream)
+	list, err := p.books.list(stream)
+	if err != nil {
+		return err
+	}
+	p.freeBlock(id, list)
 	return nil
 }

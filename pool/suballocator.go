@@ -253,29 +253,29 @@ func (s *suballocator) liveBlock(address Address, bytes, rounding int64) (blockI
 	return id, nil
 }
 
-// freeBlock takes a live block back into the list of a stream.
-func (s *suballocator) freeBlock(id blockID, stream Stream) {
+// freeBlock takes a live block back into a list.
+func (s *suballocator) freeBlock(id blockID, list *freeList) {
 	address, size := s.books.blocks[id].address, s.books.blocks[id].size
-	s.books.give(id, stream)
-	s.observe(Event{Op: OpFree, Stream: stream, Address: address, Bytes: size})
+	s.books.give(id, list)
+	s.observe(Event{Op: OpFree, Stream: list.stream, Address: address, Bytes: size})
 }
 
-// handOut takes size bytes off a free block of the list for the stream.
-func (s *suballocator) handOut(list *freeList, id blockID, size, requested int64, stream Stream) Address {
-	address := s.books.take(list, id, size, requested, stream)
-	s.observe(Event{Op: OpAlloc, Stream: stream, Address: address, Bytes: size, Requested: requested})
+// handOut takes size bytes off a free block of the list, for the stream of the
+// owner.
+func (s *suballocator) handOut(list *freeList, id blockID, size, requested int64, owner *freeList) Address {
+	address := s.books.take(list, id, size, requested, owner)
+	s.observe(Event{Op: OpAlloc, Stream: owner.stream, Address: address, Bytes: size, Requested: requested})
 	return address
 }
 
-// takeSegment gets a segment of exactly size bytes from upstream into the list
-// of the stream.
-func (s *suballocator) takeSegment(size int64, stream Stream) (blockID, error) {
+// takeSegment gets a segment of exactly size bytes from upstream into a list.
+func (s *suballocator) takeSegment(size int64, list *freeList) (blockID, error) {
 	address, err := s.upstream.Allocate(size)
 	if err != nil {
 		return 0, err
 	}
-	id := s.books.addSegment(address, size, stream)
-	s.observe(Event{Op: OpSegment, Stream: stream, Address: address, Bytes: size})
+	id := s.books.addSegment(address, size, list)
+	s.observe(Event{Op: OpSegment, Stream: list.stream, Address: address, Bytes: size})
 	return id, nil
 }
 

@@ -108,13 +108,13 @@ func (l *ledger) resetPeaks() {
 // streams describes the free lists, by stream, leaving out empty ones.
 func (l *ledger) streams() []StreamUsage {
 	var usages []StreamUsage
-	for _, list := range l.lists {
+	for _, list := range l.ordered {
 		if list.count > 0 {
 			usages = append(usages, StreamUsage{
 				Stream:      list.stream,
 				Free:        list.bytes,
 				FreeBlocks:  list.count,
-				LargestFree: list.largest(l.blocks),
+				LargestFree: list.largest(&l.blockSlab),
 			})
 		}
 	}
@@ -162,7 +162,7 @@ func (l *ledger) layout() ([]Segment, []Block) {
 		for at := s.first; at != 0; at = l.blocks[at].next {
 			b := &l.blocks[at]
 			described.Blocks++
-			listed := Block{Address: b.address, Bytes: b.size, Stream: b.stream, Live: !b.free}
+			listed := Block{Address: b.address, Bytes: b.size, Stream: l.lists[b.list].stream, Live: !b.free()}
 			if listed.Live {
 				listed.Requested = b.requested()
 				described.Allocated += b.size
