@@ -84,6 +84,10 @@ type Glyphs struct {
 	AxisTick    rune // the axis at a labelled value
 	AxisLine    rune // the axis between labels
 	ColumnRule  rune // between two columns of a table
+	Pointer     rune // points at the thing behind it: the button that enter presses
+	TreeTee     rune // before a child with siblings further down
+	TreeCorner  rune // before the last child
+	TreeLine    rune // past the children of an ancestor with siblings further down
 	ButtonLeft  rune // opens a button
 	ButtonRight rune // closes a button
 }
@@ -135,7 +139,7 @@ func UnicodeGlyphs() *Glyphs {
 
 		DotFull: '●', DotEmpty: '○', Thumb: '█', Track: '│', Arrow: '→', Path: '›', Times: '×',
 		Ellipsis: '…', Unknown: '–', Separator: '·', LegendLine: '─', LegendDots: '┄',
-		CursorLine: '│', AxisTick: '┤', AxisLine: '│', ColumnRule: '│', ButtonLeft: '[', ButtonRight: ']',
+		CursorLine: '│', AxisTick: '┤', AxisLine: '│', ColumnRule: '│', Pointer: '▸', TreeTee: '├', TreeCorner: '└', TreeLine: '│', ButtonLeft: '[', ButtonRight: ']',
 	}
 }
 
@@ -168,6 +172,6 @@ func ASCIIGlyphs() *Glyphs {
 
 		DotFull: '*', DotEmpty: 'o', Thumb: '#', Track: '|', Arrow: '>', Path: '>', Times: 'x',
 		Ellipsis: '~', Unknown: '-', Separator: '|', LegendLine: '-', LegendDots: '.',
-		CursorLine: '|', AxisTick: '+', AxisLine: '|', ColumnRule: '|', ButtonLeft: '[', ButtonRight: ']',
+		CursorLine: '|', AxisTick: '+', AxisLine: '|', ColumnRule: '|', Pointer: '>', TreeTee: '|', TreeCorner: '`', TreeLine: '|', ButtonLeft: '[', ButtonRight: ']',
 	}
 }

@@ -40,6 +40,26 @@ func AppendBytes(dst []byte, n int64) []byte {
 	return append(dst, byteUnits[unit]...)
 }
 
+// AppendShort writes a number of bytes in at most 5 columns (6 below zero), for
+// axes and narrow columns: "999B", "1.5K", "47.6G", "140G". The letters stand
+// for B, KiB, MiB and so on.
+func AppendShort(dst []byte, n int64) []byte {
+	if n == Missing {
+		return append(dst, unknown...)
+	}
+	dst, size := sign(dst, n)
+	unit, step := 0, uint64(1)
+	for roundedTenths(size, step) >= 9995 {
+		unit, step = unit+1, step<<10
+	}
+	if tenths := roundedTenths(size, step); unit == 0 || tenths >= 1000 {
+		dst = strconv.AppendUint(dst, (tenths+5)/10, 10)
+	} else {
+		dst = appendTenths(dst, tenths)
+	}
+	return append(dst, byteUnits[unit][0])
+}
+
 // AppendGiB writes a number of bytes in GiB with one decimal and no unit, for
 // lines and columns whose unit is said once: "71.2". Something that rounds to
 // nothing reads "<0.1", so that it is not taken for zero.

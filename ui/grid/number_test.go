@@ -54,6 +54,26 @@ func TestAppendBytesStaysInItsColumns(t *testing.T) {
 	})
 }
 
+func TestAppendShort(t *testing.T) {
+	for _, c := range []struct {
+		n    int64
+		want string
+	}{
+		{Missing, "–"}, {0, "0B"}, {999, "999B"}, {1000, "1.0K"}, {1536, "1.5K"}, {1023 * mib, "1.0G"}, {998 * mib, "998M"},
+		{51109874073, "47.6G"}, {150754820096, "140G"}, {-gib, "-1.0G"}, {math.MaxInt64, "8.0E"}, {100*gib - 1, "100G"},
+	} {
+		if got := string(AppendShort(nil, c.n)); got != c.want {
+			t.Errorf("AppendShort(%d) = %q, want %q", c.n, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Min(0).Draw(t, "n")
+		if got := AppendShort(nil, n); len(got) > 5 {
+			t.Fatalf("%d reads %q", n, got)
+		}
+	})
+}
+
 func TestAppendGiB(t *testing.T) {
 	for _, c := range []struct {
 		n    int64

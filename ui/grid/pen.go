@@ -73,6 +73,11 @@ func (p *Pen) GiB(style Style, n int64, width int) {
 	p.number(style, AppendGiB(p.region.grid.scratch[:0], n), width)
 }
 
+// Short writes a number of bytes as AppendShort does.
+func (p *Pen) Short(style Style, n int64, width int) {
+	p.number(style, AppendShort(p.region.grid.scratch[:0], n), width)
+}
+
 // Exact writes a number of bytes as AppendExact does.
 func (p *Pen) Exact(style Style, n int64, width int) {
 	p.number(style, AppendExact(p.region.grid.scratch[:0], n), width)

@@ -275,3 +275,17 @@ func asciiFor(char rune) rune {
 	}
 	return '?'
 }
+
+// Prefix is the beginning of a text that takes at most width columns.
+func Prefix(text string, width int) string {
+	rest, used := text, 0
+	for len(rest) > 0 {
+		next := scan(rest)
+		if used+next.width > width {
+			break
+		}
+		used += next.width
+		rest = rest[next.size:]
+	}
+	return text[:len(text)-len(rest)]
+}
