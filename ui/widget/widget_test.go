@@ -10,16 +10,21 @@ import (
 
 // newGrid is a grid that draws with unicode or ascii glyphs.
 func newGrid(glyphs *themes.Glyphs, width, height int) *grid.Grid {
-	theme, _ := themes.ByName("dark")
-	g := grid.New(grid.NewStyles(theme, themes.TrueColor), glyphs)
+	g := grid.New(styles, glyphs)
 	g.Resize(width, height)
 	return g
 }
 
 var (
+	styles  = darkStyles()
 	unicode = themes.UnicodeGlyphs()
 	ascii   = themes.ASCIIGlyphs()
 )
+
+func darkStyles() *grid.Styles {
+	theme, _ := themes.ByName("dark")
+	return grid.NewStyles(theme, themes.TrueColor)
+}
 
 // picture is one drawing in a test: what is drawn, in which size, and how that
 // looks with each table of glyphs. Lines lose the blanks at their ends.
