@@ -21,23 +21,12 @@ type client struct {
 	queue   *queue
 	asked   bool // for a state
 	ending  bool // ends when everything is written
-	why     string
 }
 
 func (c *client) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
-	}
-}
-
-// end closes the client after what waits was written, or at once with a
-// reason, which the client is told.
-func (c *client) end(why string) {
-	c.ending = true
-	if why != "" && c.why == "" {
-		c.why = why
-		c.backlog, c.queue = nil, newQueue()
 	}
 }
 
@@ -315,7 +304,7 @@ func (s *Server) fill(c *client, buffer []byte) (filled []byte, more bool) {
 		buffer = appendLine(buffer, l, c.queue.dropped)
 	}
 	if c.ending && len(buffer) == 0 {
-		return s.lastWords(c, buffer), false
+		return buffer, false
 	}
 	if c.queue.needState && c.queue.empty() && !c.asked {
 		c.asked = true
@@ -334,21 +323,6 @@ func appendLine(buffer []byte, l line, dropped int64) []byte {
 		}
 	}
 	return append(buffer, l.bytes...)
-}
-
-// lastWords is the goodbye of a client that is closed for a reason of its own,
-// once.
-func (s *Server) lastWords(c *client, buffer []byte) []byte {
-	why := c.why
-	c.why = ""
-	if why == "" {
-		return buffer
-	}
-	bye := &recorder.Bye{Head: recorder.Head{Src: s.source(), Ns: s.options.Now()}, Why: why}
-	if with, err := recorder.AppendLine(buffer, bye); err == nil {
-		return with
-	}
-	return buffer
 }
 
 // errStalled ends a client that took nothing for too long.

@@ -18,9 +18,7 @@ func (s *Server) distribute() {
 		for _, e := range entries {
 			scratch = s.handle(e, scratch)
 		}
-		if lost > 0 {
-			s.loseAll(lost)
-		}
+		s.settle(int64(len(entries)), lost)
 		s.refresh()
 	}
 	s.farewell()
@@ -107,7 +105,8 @@ func (s *Server) push(c *client, l line) {
 	fits := c.queue.push(l)
 	s.stats.Dropped += c.queue.dropped - before
 	if !fits {
-		c.end("more than 64 answers to commands wait to be read")
+		c.ending = true
+		_ = c.conn.Close() // it reads nothing, so there is no use in saying why
 	}
 	c.signal()
 }
@@ -150,10 +149,15 @@ func (s *Server) lostLines(q *queue, ns int64) []line {
 	return lines
 }
 
-// loseAll is for records that the render published too fast for the hub.
-func (s *Server) loseAll(lost int64) {
+// settle counts what was handed on, and tells every client of records that
+// the render published too fast.
+func (s *Server) settle(handed, lost int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stats.HandedOn += handed
+	if lost == 0 {
+		return
+	}
 	for _, c := range s.clients {
 		c.queue.lose()
 		c.queue.lostEvents += lost
@@ -177,7 +181,7 @@ func (s *Server) farewell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.clients {
-		c.end("")
+		c.ending = true
 		c.signal()
 	}
 }

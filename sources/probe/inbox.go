@@ -29,8 +29,8 @@ type inbox struct {
 	spare     []entry
 	closed    bool
 	published int64
-	lost      int64 // since the last take
-	overflow  int64 // in all
+	lost      int64 // since the last take, as Lost counts
+	overflow  int64 // records, in all
 }
 
 func newInbox() *inbox {
@@ -50,9 +50,8 @@ func (b *inbox) put(e entry) {
 	b.published++
 	// States and answers always fit: there are few, and readers wait for them.
 	if len(b.entries) >= inboxSize && e.state == nil && e.askers == nil {
-		n := weight(e.record)
-		b.lost += n
-		b.overflow += n
+		b.lost += weight(e.record)
+		b.overflow++
 		return
 	}
 	b.entries = append(b.entries, e)

@@ -68,7 +68,7 @@ type Server struct {
 	ledger   *ledger
 	clients  map[int]*client
 	greeting map[*net.UnixConn]struct{} // connections that have not said hello yet
-	joined   int // number of the last client
+	joined   int                        // number of the last client
 	backlog  *backlog
 	interest bool // a client asks for events
 	closing  bool
@@ -82,7 +82,8 @@ type Server struct {
 // Stats are what a server has done so far.
 type Stats struct {
 	Readers    int   // connected now
-	Published  int64 // records taken over from the render
+	Published  int64 // records that the render handed over
+	HandedOn   int64 // of these, encoded and queued for those who want them
 	Overflowed int64 // records that the render published faster than they could be encoded
 	Dropped    int64 // samples replaced by newer ones, over all readers
 	Lost       int64 // events and other records that slow readers lost
@@ -128,7 +129,7 @@ func Listen(options Options, render Render) (*Server, error) {
 
 func setDefaults(o *Options) {
 	if o.Now == nil {
-		o.Now = Monotonic
+		o.Now = recorder.MonotonicClock()
 	}
 	setDefault(&o.Stall, 2*time.Second)
 	setDefault(&o.Backlog, 4<<20)
