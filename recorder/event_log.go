@@ -16,7 +16,12 @@ import (
 // pointers as differences, and an allocation's pointer not at all where it
 // moved by the bytes that were asked.
 type EventLog struct {
+	// What a copy of the log can see is never written again: chunks keep their
+	// whole length, and how much of them is used stands in ends, and for the
+	// last one in tail.
 	chunks [][]byte
+	ends   []int32
+	tail   int32
 	events int64
 	bytes  int64 // memory of the chunks
 	last   logState
@@ -74,9 +79,9 @@ func (l *EventLog) Append(event *ArenaEvent) {
 	if l.events == 0 {
 		l.last = logState{frame: -1}
 	}
-	chunk := l.room(maxLogEntry + paramsBound(event.Params))
-	start := len(*chunk)
-	entry := append(*chunk, byte(event.Op), 0)
+	entry := l.room(maxLogEntry + paramsBound(event.Params))
+	start := len(entry)
+	entry = append(entry, byte(event.Op), 0)
 	entry = appendDifference(entry, event.Ns, l.last.ns)
 	if event.Frame != l.last.frame {
 		entry[start] |= logFrame
@@ -121,7 +126,7 @@ func (l *EventLog) Append(event *ArenaEvent) {
 		entry[start] |= logParams
 		entry = appendLogParams(entry, event.Params)
 	}
-	*chunk = entry
+	l.tail = int32(len(entry))
 	l.events++
 	l.last = logState{ns: event.Ns, frame: event.Frame, forward: event.Forward, reverse: event.Reverse}
 }
@@ -141,23 +146,32 @@ func (l *EventLog) All() iter.Seq[*ArenaEvent] {
 
 // end is the place behind the last entry.
 func (l *EventLog) end() logPosition {
-	if len(l.chunks) == 0 {
-		return logPosition{}
-	}
-	last := len(l.chunks) - 1
-	return logPosition{chunk: int32(last), offset: int32(len(l.chunks[last]))}
+	return logPosition{chunk: int32(max(len(l.chunks)-1, 0)), offset: l.tail}
 }
 
-// room is the last chunk, with space for n more bytes.
-func (l *EventLog) room(n int) *[]byte {
-	if last := len(l.chunks) - 1; last >= 0 && cap(l.chunks[last])-len(l.chunks[last]) >= n {
-		return &l.chunks[last]
+// used is how much of a chunk is used.
+func (l *EventLog) used(chunk int32) int32 {
+	if int(chunk) == len(l.chunks)-1 {
+		return l.tail
 	}
-	size := min(logChunk, firstLogChunk<<min(len(l.chunks), 16))
-	l.chunks = append(l.chunks, make([]byte, 0, max(size, n)))
+	return l.ends[chunk]
+}
+
+// room is what is used of the last chunk, with space for n more bytes behind.
+func (l *EventLog) room(n int) []byte {
 	last := len(l.chunks) - 1
-	l.bytes += int64(cap(l.chunks[last]))
-	return &l.chunks[last]
+	if last >= 0 && len(l.chunks[last])-int(l.tail) >= n {
+		return l.chunks[last][:l.tail]
+	}
+	if last >= 0 {
+		l.ends = append(l.ends, l.tail)
+	}
+	size := max(n, min(logChunk, firstLogChunk<<min(len(l.chunks), 16)))
+	chunk := make([]byte, size)
+	l.chunks = append(l.chunks, chunk)
+	l.bytes += int64(size)
+	l.tail = 0
+	return chunk[:0]
 }
 
 // expectedPointers is where an event leaves the pointers if nothing is padded.
@@ -192,14 +206,14 @@ func (l *EventLog) reader(at logPosition, from logState) logReader {
 
 // next reads an entry into r.event. It is false at the end of the log.
 func (r *logReader) next() bool {
-	for int(r.at.chunk) < len(r.log.chunks) && int(r.at.offset) == len(r.log.chunks[r.at.chunk]) {
+	for int(r.at.chunk) < len(r.log.chunks) && r.at.offset == r.log.used(r.at.chunk) {
 		r.at.chunk++
 		r.at.offset = 0
 	}
 	if int(r.at.chunk) >= len(r.log.chunks) {
 		return false
 	}
-	entry := logBytesReader{rest: r.log.chunks[r.at.chunk][r.at.offset:]}
+	entry := logBytesReader{rest: r.log.chunks[r.at.chunk][r.at.offset:r.log.used(r.at.chunk)]}
 	length := len(entry.rest)
 	head, fields := entry.byte(), entry.byte()
 	event := &r.event
