@@ -11,7 +11,7 @@ import (
 
 var farAway = time.Now().Add(time.Hour)
 
-func send(t *testing.T, r *reader, id, name string, ttl int64) {
+func send(t *testing.T, r *watching, id, name string, ttl int64) {
 	t.Helper()
 	if err := r.Send(context.Background(), &recorder.Command{ID: id, Name: name, TTL: ttl}); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,6 @@ func (s *Server) distribute() {
 			scratch = s.handle(e, scratch)
 		}
 		s.settle(int64(len(entries)), lost)
-		s.refresh()
 	}
 	s.farewell()
 }
@@ -35,14 +34,12 @@ func (s *Server) handle(e entry, scratch []byte) []byte {
 			}
 		}
 		if len(lines) > 0 {
-			s.deliverState(lines, e.state[0].Time(), e.everybody)
+			s.deliverState(lines, e.state[0].Time())
 		}
 		return scratch
 	}
-	if _, events := e.record.(*recorder.ArenaEvents); events && !s.wanted() {
-		return scratch
-	}
-	if _, events := e.record.(*recorder.PoolEvents); events && !s.wanted() {
+	defer s.copies.giveBack(e.record)
+	if isEvents(e.record) && !s.wanted() {
 		return scratch
 	}
 	if l, ok := s.encode(e.record, &scratch); ok {
@@ -87,51 +84,45 @@ func (s *Server) deliver(l line, e entry) {
 	if l.kind == kindSample || l.kind == kindLine {
 		s.backlog.add(l, e.record.Time())
 	}
-	for id, c := range s.clients {
+	for id, r := range s.readers {
 		mine := l
 		if slices.Contains(e.askers, id) {
 			mine.kind = kindAck
 		}
-		s.push(c, mine)
+		s.push(r, mine)
 	}
 }
 
-// push queues a line for one client. The lock is held.
-func (s *Server) push(c *client, l line) {
-	if c.ending {
+// push queues a line for one reader. The lock is held.
+func (s *Server) push(r *reader, l line) {
+	if r.ending {
 		return
 	}
-	before := c.queue.dropped
-	fits := c.queue.push(l)
-	s.stats.Dropped += c.queue.dropped - before
+	before := r.queue.dropped
+	fits := r.queue.push(l)
+	s.stats.Dropped += r.queue.dropped - before
 	if !fits {
-		c.ending = true
-		_ = c.conn.Close() // it reads nothing, so there is no use in saying why
+		r.ending = true
+		_ = r.conn.Close() // it reads nothing, so there is no use in saying why
 	}
-	c.signal()
+	r.signal()
 }
 
-// deliverState gives a whole state to every client that waits for one, and to
-// the others if everybody is meant.
-func (s *Server) deliverState(lines []line, ns int64, everybody bool) {
+// deliverState gives a whole state to every reader that waits for one.
+func (s *Server) deliverState(lines []line, ns int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.clients {
-		switch {
-		case c.queue.needState:
-			s.stats.Lost += c.queue.lostEvents + c.queue.lostLines
-			c.queue.pushState(s.lostLines(c.queue, ns), lines)
-			c.asked = false
-			c.signal()
-		case everybody:
-			for _, l := range lines {
-				s.push(c, l)
-			}
+	for _, r := range s.readers {
+		if r.queue.needState {
+			s.stats.Lost += r.queue.lostEvents + r.queue.lostLines
+			r.queue.pushState(s.lostLines(r.queue, ns), lines)
+			r.asked = false
+			r.signal()
 		}
 	}
 }
 
-// lostLines says what a client missed before the moment of a state.
+// lostLines says what a reader missed before the moment of a state.
 func (s *Server) lostLines(q *queue, ns int64) []line {
 	var lines []line
 	for _, missed := range []struct {
@@ -149,7 +140,7 @@ func (s *Server) lostLines(q *queue, ns int64) []line {
 	return lines
 }
 
-// settle counts what was handed on, and tells every client of records that
+// settle counts what was handed on, and tells every reader of records that
 // the render published too fast.
 func (s *Server) settle(handed, lost int64) {
 	s.mu.Lock()
@@ -158,30 +149,20 @@ func (s *Server) settle(handed, lost int64) {
 	if lost == 0 {
 		return
 	}
-	for _, c := range s.clients {
-		c.queue.lose()
-		c.queue.lostEvents += lost
-		c.asked = false
-		c.signal()
+	for _, r := range s.readers {
+		r.queue.lose()
+		r.queue.lostEvents += lost
+		r.asked = false
+		r.signal()
 	}
 }
 
-// refresh asks for a state for everybody when the last one is old.
-func (s *Server) refresh() {
-	now := s.options.Now()
-	if s.readers.Load() == 0 || now-s.refreshed < int64(s.options.Refresh) {
-		return
-	}
-	s.refreshed = now
-	s.await(awaitsRefresh)
-}
-
-// farewell lets every client's writer end once its queue is empty.
+// farewell lets every reader's writer end once its queue is empty.
 func (s *Server) farewell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.clients {
-		c.ending = true
-		c.signal()
+	for _, r := range s.readers {
+		r.ending = true
+		r.signal()
 	}
 }

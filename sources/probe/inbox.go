@@ -13,10 +13,9 @@ const inboxSize = 4096
 
 // entry is something that the render hands over.
 type entry struct {
-	record    recorder.Record
-	state     []recorder.Record // in place of record: a whole state
-	everybody bool              // the state is for readers that have one already, too
-	askers    []int             // the record answers these clients' command
+	record recorder.Record
+	state  []recorder.Record // in place of record: a whole state, for readers that have none
+	askers []int             // the record answers these readers' command
 }
 
 // inbox is between the render and the server's own goroutine. It is bounded

@@ -36,7 +36,7 @@ type order struct {
 	command  *recorder.Command
 	deadline int64 // ns
 	taken    bool  // it runs
-	askers   []int // clients that get the final answer
+	askers   []int // readers that get the final answer
 }
 
 func newLedger(commands []string, refuses map[string]string) *ledger {
@@ -50,7 +50,7 @@ func newLedger(commands []string, refuses map[string]string) *ledger {
 
 // receive answers a command as it arrives. The order is not nil where the
 // answer is AckAccepted for the first time.
-func (l *ledger) receive(now int64, client int, command *recorder.Command) (*recorder.Ack, *order) {
+func (l *ledger) receive(now int64, reader int, command *recorder.Command) (*recorder.Ack, *order) {
 	if len(command.ID) == 0 || len(command.ID) > maximumID {
 		id := command.ID[:min(len(command.ID), maximumID)]
 		return answer(id, command.Name, recorder.AckRefused, fmt.Sprintf("give the command an id of 1 to %d bytes", maximumID)), nil
@@ -59,8 +59,8 @@ func (l *ledger) receive(now int64, client int, command *recorder.Command) (*rec
 		return stored, nil
 	}
 	if p := l.pending; p != nil && p.command.ID == command.ID {
-		if !slices.Contains(p.askers, client) && len(p.askers) < maximumAsked {
-			p.askers = append(p.askers, client)
+		if !slices.Contains(p.askers, reader) && len(p.askers) < maximumAsked {
+			p.askers = append(p.askers, reader)
 		}
 		return l.accepted(command), nil
 	}
@@ -76,7 +76,7 @@ func (l *ledger) receive(now int64, client int, command *recorder.Command) (*rec
 	if ttl <= 0 {
 		ttl = defaultTTL
 	}
-	l.pending = &order{command: command, deadline: now + min(ttl, maximumTTL)*1e6, askers: []int{client}}
+	l.pending = &order{command: command, deadline: now + min(ttl, maximumTTL)*1e6, askers: []int{reader}}
 	id := strings.Clone(command.ID)
 	l.ids.put(id, id)
 	return l.accepted(command), l.pending
@@ -143,7 +143,7 @@ func (l *ledger) keep(ack *recorder.Ack) {
 	l.ids.put(ack.ID, ack.ID)
 }
 
-// answer copies what it keeps of a line that a client sent.
+// answer copies what it keeps of a line that a reader sent.
 func answer(id, name, state, why string) *recorder.Ack {
 	return &recorder.Ack{ID: strings.Clone(id), Name: strings.Clone(name[:min(len(name), 64)]), State: state, Why: why}
 }

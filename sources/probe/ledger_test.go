@@ -21,9 +21,9 @@ func give(id, name string, ttl int64) *recorder.Command {
 // Each step is a moment in milliseconds, what happens, and the answer to it.
 func TestLedgerAnswers(t *testing.T) {
 	l := newTestLedger()
-	receive := func(ms int64, client int, command *recorder.Command, state string) *recorder.Ack {
+	receive := func(ms int64, reader int, command *recorder.Command, state string) *recorder.Ack {
 		t.Helper()
-		ack, _ := l.receive(ms*1e6, client, command)
+		ack, _ := l.receive(ms*1e6, reader, command)
 		if ack.ID != command.ID || ack.State != state {
 			t.Fatalf("at %d ms %s %s was answered %s (%s), want %s", ms, command.Name, command.ID, ack.State, ack.Why, state)
 		}
@@ -54,7 +54,7 @@ func TestLedgerAnswers(t *testing.T) {
 	}
 	_, askers := l.finish(&recorder.Ack{State: recorder.AckDone})
 	if !slices.Equal(askers, []int{1, 2}) {
-		t.Errorf("the final answer goes to %v, want clients 1 and 2", askers)
+		t.Errorf("the final answer goes to %v, want readers 1 and 2", askers)
 	}
 	receive(6000, 3, give("a", "reclaim", 1000), "done")
 	receive(6000, 3, give("e", "reclaim", 10), "accepted")

@@ -130,8 +130,8 @@ func socketDirectory(t *testing.T) string {
 	return dir
 }
 
-// reader is a Source that runs, and what it has received.
-type reader struct {
+// watching is a Source that runs, and what it has received.
+type watching struct {
 	*Source
 	t       *testing.T
 	records chan recorder.Record
@@ -139,10 +139,10 @@ type reader struct {
 	cancel  context.CancelFunc
 }
 
-func read(t *testing.T, path string, events bool) *reader {
+func read(t *testing.T, path string, events bool) *watching {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &reader{Source: NewSource(path), t: t, records: make(chan recorder.Record, 1<<16), end: make(chan error, 1), cancel: cancel}
+	r := &watching{Source: NewSource(path), t: t, records: make(chan recorder.Record, 1<<16), end: make(chan error, 1), cancel: cancel}
 	_ = r.Want(events)
 	go func() {
 		r.end <- r.Run(ctx, func(record recorder.Record) { r.records <- record })
@@ -157,7 +157,7 @@ func read(t *testing.T, path string, events bool) *reader {
 }
 
 // next is the next record of a kind; others are passed over.
-func next[R recorder.Record](r *reader) R {
+func next[R recorder.Record](r *watching) R {
 	r.t.Helper()
 	for record := range r.records {
 		if wanted, ok := record.(R); ok {
@@ -171,7 +171,7 @@ func next[R recorder.Record](r *reader) R {
 
 // pollUntil lets the render reach frame boundaries until the reader has got a
 // record of a kind.
-func pollUntil[R recorder.Record](s *Server, r *reader) R {
+func pollUntil[R recorder.Record](s *Server, r *watching) R {
 	r.t.Helper()
 	for {
 		select {

@@ -2,34 +2,34 @@ package probe
 
 import "vramscope/recorder"
 
-// Bounds of what waits for one client.
+// Bounds of what waits for one reader.
 const (
-	maximumAcks  = 64      // answers to commands; more close the client
-	maximumBytes = 4 << 20 // lines other than answers and states; more are dropped, and the client gets a fresh state
+	maximumAcks  = 64      // answers to commands; more close the reader
+	maximumBytes = 4 << 20 // lines other than answers and states; more are dropped, and the reader gets a fresh state
 )
 
-// kind says how a line may be treated while its client does not read.
+// kind says how a line may be treated while its reader does not read.
 type kind uint8
 
 const (
 	kindLine   kind = iota // goes in order, may be lost
-	kindEvents             // the same, for clients that ask for events
-	kindState              // strings and states: for a client that waits for one, or all
+	kindEvents             // the same, for readers that ask for events
+	kindState              // strings and states: for a reader that waits for one, or all
 	kindSample             // only the newest waits
 	kindAck                // never lost
 )
 
-// line is one encoded record. It is shared by the clients and immutable.
+// line is one encoded record. It is shared by the readers and immutable.
 type line struct {
 	kind   kind
 	bytes  []byte
 	weight int64            // how many are lost with it: the events of a batch, else 1
-	sample *recorder.Sample // kindSample: to be encoded again when the client missed others
+	sample *recorder.Sample // kindSample: to be encoded again when the reader missed others
 
 	counted bool // in queue.bytes
 }
 
-// queue is what waits for one client: lines in order, of which at most one is
+// queue is what waits for one reader: lines in order, of which at most one is
 // a sample. It drops rather than grow, and then asks for a fresh state.
 type queue struct {
 	lines       []line
@@ -47,7 +47,7 @@ type queue struct {
 func newQueue() *queue { return &queue{sample: -1, needState: true} }
 
 // push adds a line, or counts it as lost. It is false when more answers wait
-// than a client that reads would leave.
+// than a reader that reads would leave.
 func (q *queue) push(l line) bool {
 	switch l.kind {
 	case kindAck:
@@ -97,7 +97,7 @@ func (q *queue) pushBounded(l line) {
 	q.appendCounted(l)
 }
 
-// pushState adds a whole state for the client that waits for it, behind a
+// pushState adds a whole state for the reader that waits for it, behind a
 // line that says what was lost. States are not bounded: they come one at a
 // time, and only when the queue is empty.
 func (q *queue) pushState(lost []line, state []line) {
@@ -173,7 +173,7 @@ func (q *queue) appendCounted(l line) {
 }
 
 func (q *queue) append(l line) {
-	if q.head > 256 && q.head > len(q.lines)/2 { // a client that reads, but never everything
+	if q.head > 256 && q.head > len(q.lines)/2 { // a reader that reads, but never everything
 		n := copy(q.lines, q.lines[q.head:])
 		clear(q.lines[n:])
 		if q.sample >= 0 {

@@ -35,7 +35,7 @@ func TestQueueKeepsTheNewestSample(t *testing.T) {
 	q.push(lineOf(kindSample, 1, '2'))
 	q.push(lineOf(kindSample, 1, '3'))
 	if got := drain(q); got != "f3" || q.dropped != 2 {
-		t.Errorf("the client gets %q and misses %d samples, want f3 and 2", got, q.dropped)
+		t.Errorf("the reader gets %q and misses %d samples, want f3 and 2", got, q.dropped)
 	}
 	q.push(lineOf(kindSample, 1, '4'))
 	if got := drain(q); got != "4" || q.dropped != 2 || q.bytes != 0 {
@@ -52,7 +52,7 @@ func TestQueueHoldsEventsBackUntilAState(t *testing.T) {
 	q.pushState(nil, []line{lineOf(kindState, 1, 'S')})
 	q.push(lineOf(kindEvents, 1, 'E'))
 	if got := drain(q); got != "fSE" {
-		t.Errorf("the client gets %q, want fSE", got)
+		t.Errorf("the reader gets %q, want fSE", got)
 	}
 	if q.lostEvents != 0 {
 		t.Error("events from before the first state count as lost, and the state holds them")

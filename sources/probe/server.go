@@ -11,12 +11,12 @@ import (
 )
 
 // Render is the program that a Server speaks for. Its methods are called by
-// Server.Poll and Server.Changed only, on the goroutine that calls those: the
-// render's own, between two frames.
+// Server.Poll only, on the goroutine that calls it: the render's own, between
+// two frames.
 type Render interface {
 	// State is everything that a late reader needs, as of now: the strings
-	// first, then the states. Events that happened before must have been
-	// published before it returns.
+	// first, then the states (recorder.Stream.EmitAll). Events that happened
+	// before must have been published before it returns.
 	State() []recorder.Record
 	// Arm says whether any reader asks for events from now on.
 	Arm(events bool)
@@ -33,7 +33,6 @@ type Options struct {
 	Stall   time.Duration  // a reader that takes nothing for so long is closed; 0 is 2 s
 	Backlog int            // bytes of samples and marks that are kept for late readers; 0 is 4 MiB
 	Age     time.Duration  // older ones are not kept; 0 is 5 minutes
-	Refresh time.Duration  // how often a state is sent to everybody; 0 is 10 s
 }
 
 // Bounds of what a server takes on.
@@ -47,8 +46,7 @@ const (
 const (
 	awaitsCommand uint32 = 1 << iota
 	awaitsInterest
-	awaitsState   // of a reader that has none
-	awaitsRefresh // of all readers
+	awaitsState // of a reader that has none
 )
 
 // Server is the socket of a program that is watched. The program publishes
@@ -61,22 +59,22 @@ type Server struct {
 	inbox    *inbox
 	attends  atomic.Uint32 // await bits
 	work     chan struct{}
-	armed    bool // what Arm was told; owned by the render's goroutine
-	readers  atomic.Int32
+	armed    bool         // what Arm was told; owned by the render's goroutine
+	count    atomic.Int32 // of readers
+	copies   copies
 
 	mu       sync.Mutex
 	ledger   *ledger
-	clients  map[int]*client
+	readers  map[int]*reader
 	greeting map[*net.UnixConn]struct{} // connections that have not said hello yet
-	joined   int                        // number of the last client
+	joined   int                        // number of the last reader
 	backlog  *backlog
-	interest bool // a client asks for events
+	interest bool // a reader asks for events
 	closing  bool
 	stats    Stats
 	timer    *time.Timer // of the pending command's end
 
-	refreshed int64 // ns, owned by the hub
-	running   sync.WaitGroup
+	running sync.WaitGroup
 }
 
 // Stats are what a server has done so far.
@@ -110,16 +108,15 @@ func Listen(options Options, render Render) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options:   options,
-		render:    render,
-		listener:  listener,
-		inbox:     newInbox(),
-		work:      make(chan struct{}, 1),
-		ledger:    newLedger(options.Hello.Commands, options.Hello.Refuses),
-		clients:   map[int]*client{},
-		greeting:  map[*net.UnixConn]struct{}{},
-		backlog:   newBacklog(options.Backlog, options.Age),
-		refreshed: options.Now(),
+		options:  options,
+		render:   render,
+		listener: listener,
+		inbox:    newInbox(),
+		work:     make(chan struct{}, 1),
+		ledger:   newLedger(options.Hello.Commands, options.Hello.Refuses),
+		readers:  map[int]*reader{},
+		greeting: map[*net.UnixConn]struct{}{},
+		backlog:  newBacklog(options.Backlog, options.Age),
 	}
 	s.running.Add(2)
 	go s.accept()
@@ -134,7 +131,6 @@ func setDefaults(o *Options) {
 	setDefault(&o.Stall, 2*time.Second)
 	setDefault(&o.Backlog, 4<<20)
 	setDefault(&o.Age, 5*time.Minute)
-	setDefault(&o.Refresh, 10*time.Second)
 	o.Hello.Proto, o.Hello.Min = recorder.Protocol, recorder.MinimumProtocol
 }
 
@@ -147,21 +143,19 @@ func setDefault[T int | time.Duration](value *T, standard T) {
 // Path is the socket's.
 func (s *Server) Path() string { return s.options.Path }
 
-// Publish hands a record to every reader. The caller must not change it any
-// more. It takes a lock for a few instructions, makes no garbage and never
-// waits for a reader; it may be called from any goroutine, and keeps the
-// order of each.
-func (s *Server) Publish(record recorder.Record) {
-	s.inbox.put(entry{record: record})
-}
+// Readers is how many readers are connected.
+func (s *Server) Readers() int { return int(s.count.Load()) }
 
-// Changed sends the state to every reader: an arena was made or released, a
-// pool configured or rebuilt. The render's goroutine calls it. Without
-// readers it costs one test.
-func (s *Server) Changed() {
-	if s.readers.Load() > 0 {
-		s.inbox.put(entry{state: s.render.State(), everybody: true})
+// Publish hands a record to every reader: events to those who asked, a state to
+// those who have one. Batches of events are copied, so that the caller may use
+// them again; other records must not change any more. Publish takes a lock for
+// a few instructions, makes no garbage and never waits for a reader. It may be
+// called from any goroutine, and keeps the order of each.
+func (s *Server) Publish(record recorder.Record) {
+	if copied, isBatch := s.copies.of(record); isBatch {
+		record = copied
 	}
+	s.inbox.put(entry{record: record})
 }
 
 // Poll does what readers wait for: it runs a command, tells the render whether
@@ -181,17 +175,15 @@ func (s *Server) Poll() {
 	if expired != nil {
 		s.inbox.put(entry{record: s.signed(expired), askers: askers})
 	}
-	everybody := bits&awaitsRefresh != 0
 	if interest != s.armed {
-		// What is observed from here on needs a state to start from.
-		s.armed, everybody = interest, true
+		s.armed = interest
 		s.render.Arm(interest)
 	}
 	if command != nil {
 		s.run(command, now)
 	}
-	if everybody || bits&awaitsState != 0 {
-		s.inbox.put(entry{state: s.render.State(), everybody: everybody})
+	if bits&awaitsState != 0 {
+		s.inbox.put(entry{state: s.render.State()})
 	}
 }
 
@@ -235,7 +227,7 @@ func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stats := s.stats
-	stats.Readers = len(s.clients)
+	stats.Readers = len(s.readers)
 	stats.Published, stats.Overflowed = s.inbox.counts()
 	return stats
 }

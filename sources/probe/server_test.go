@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"vramscope/arena"
 	"vramscope/pool"
 	"vramscope/recorder"
 )
@@ -213,7 +213,7 @@ func TestEventsThatDoNotFitAreLostAndFollowedByAState(t *testing.T) {
 		server.Poll()
 		settle(server)
 		server.mu.Lock()
-		for _, c := range server.clients {
+		for _, c := range server.readers {
 			state = !c.queue.needState
 		}
 		server.mu.Unlock()
@@ -260,28 +260,50 @@ func TestEventsThatDoNotFitAreLostAndFollowedByAState(t *testing.T) {
 	<-polled
 }
 
-// lost is how many events the clients have lost and not been told of.
+// lost is how many events the readers have lost and not been told of.
 func (s *Server) lost() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lost int64
-	for _, c := range s.clients {
+	for _, c := range s.readers {
 		lost += c.queue.lostEvents
 	}
 	return lost
 }
 
-func TestStateComesToEverybodyWhenItIsOld(t *testing.T) {
-	var now atomic.Int64
-	now.Store(1)
-	server := serve(t, Options{Now: now.Load, Refresh: 10 * time.Second}, &fakeRender{})
+func TestPublishedStateComesToThoseWhoHaveOne(t *testing.T) {
+	server := serve(t, Options{}, &fakeRender{})
 	r := read(t, server.Path(), false)
 	pollUntil[*recorder.State](server, r)
-	settle(server)
-	now.Add(int64(10 * time.Second))
-	server.Publish(sample(1))
-	if state := pollUntil[*recorder.State](server, r); state.Dropped < 2 {
-		t.Errorf("the second state is number %d", state.Dropped)
+	server.Publish(&recorder.State{Head: recorder.Head{Src: "test", Ns: 1}, Dropped: 99})
+	if state := next[*recorder.State](r); state.Dropped != 99 {
+		t.Errorf("the next state is number %d, want 99", state.Dropped)
+	}
+}
+
+func TestBatchesMayBeUsedAgain(t *testing.T) {
+	server := serve(t, Options{}, &fakeRender{})
+	r := read(t, server.Path(), true)
+	pollUntil[*recorder.State](server, r)
+	pools := &recorder.PoolEvents{Head: recorder.Head{Src: "test"}, Pool: 1}
+	arenas := &recorder.ArenaEvents{Head: recorder.Head{Src: "test"}, Arena: 2}
+	const batches = 500
+	for i := range int64(batches) {
+		pools.Reset()
+		pools.Append(recorder.PoolEvent{Ns: i + 1, Op: pool.OpAlloc, Bytes: i})
+		server.Publish(pools)
+		arenas.Reset()
+		arenas.Append(&recorder.ArenaEvent{Ns: i + 1, Op: arena.OpScopeOpen, Scope: uint64(i), Params: []arena.Param{arena.Int("i", i)}})
+		server.Publish(arenas)
+	}
+	for i := range int64(batches) {
+		if got := next[*recorder.PoolEvents](r); got.Len() != 1 || got.Bytes[0] != i || got.Pool != 1 {
+			t.Fatalf("batch %d came as %+v", i, got)
+		}
+		got := next[*recorder.ArenaEvents](r)
+		if got.Len() != 1 || got.Scope[0] != uint64(i) || got.Arena != 2 || got.Params[0].Params[0].Int != i {
+			t.Fatalf("batch %d came as %+v", i, got)
+		}
 	}
 }
 
@@ -415,6 +437,11 @@ func dialSilent(t *testing.T, path string) *net.UnixConn {
 }
 
 func BenchmarkPublish(b *testing.B) {
+	b.Run("sample", func(b *testing.B) { benchmarkPublish(b, sample(1)) })
+	b.Run("256 events", func(b *testing.B) { benchmarkPublish(b, events(256)) })
+}
+
+func benchmarkPublish(b *testing.B, record recorder.Record) {
 	dir, err := os.MkdirTemp("", "vs")
 	if err != nil {
 		b.Fatal(err)
@@ -425,10 +452,9 @@ func BenchmarkPublish(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer server.Close("")
-	s := sample(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		server.Publish(s)
+		server.Publish(record)
 		server.Poll()
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"vramscope/recorder"
 )
 
-// client is one reader of a server, as the server sees it.
-type client struct {
+// reader is one reader of a server, as the server sees it.
+type reader struct {
 	id   int
 	conn *net.UnixConn
 	wake chan struct{} // something is in the queue, or ending changed
@@ -23,9 +23,9 @@ type client struct {
 	ending  bool // ends when everything is written
 }
 
-func (c *client) signal() {
+func (r *reader) signal() {
 	select {
-	case c.wake <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default:
 	}
 }
@@ -68,7 +68,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 		s.refuse(conn, err.Error())
 		return
 	}
-	c, why := s.join(conn, hello)
+	r, why := s.join(conn, hello)
 	if why != "" {
 		s.refuse(conn, why)
 		return
@@ -76,7 +76,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		s.write(c)
+		s.write(r)
 		conn.Close() // ends the reading below
 	}()
 	for {
@@ -84,9 +84,9 @@ func (s *Server) serve(conn *net.UnixConn) {
 		if err != nil {
 			break
 		}
-		s.hear(c, record)
+		s.hear(r, record)
 	}
-	s.leave(c)
+	s.leave(r)
 	<-written
 }
 
@@ -136,22 +136,22 @@ func (s *Server) greet(conn *net.UnixConn, decoder *recorder.Decoder) (*recorder
 	return hello, nil
 }
 
-// join makes a client of a connection, or says why not.
-func (s *Server) join(conn *net.UnixConn, hello *recorder.Hello) (*client, string) {
+// join makes a reader of a connection, or says why not.
+func (s *Server) join(conn *net.UnixConn, hello *recorder.Hello) (*reader, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closing:
 		return nil, "the program ends"
-	case len(s.clients) >= maximumClients:
+	case len(s.readers) >= maximumClients:
 		return nil, fmt.Sprintf("%d readers watch this program already", maximumClients)
 	}
 	s.joined++
-	c := &client{id: s.joined, conn: conn, wake: make(chan struct{}, 1), queue: newQueue(), backlog: s.backlog.copy()}
-	s.clients[c.id] = c
-	s.readers.Store(int32(len(s.clients)))
-	s.want(c, contains(hello.Want, "ev"))
-	return c, ""
+	r := &reader{id: s.joined, conn: conn, wake: make(chan struct{}, 1), queue: newQueue(), backlog: s.backlog.copy()}
+	s.readers[r.id] = r
+	s.count.Store(int32(len(s.readers)))
+	s.want(r, contains(hello.Want, "ev"))
+	return r, ""
 }
 
 func contains(list []string, word string) bool {
@@ -163,35 +163,35 @@ func contains(list []string, word string) bool {
 	return false
 }
 
-// leave forgets a client.
-func (s *Server) leave(c *client) {
+// leave forgets a reader.
+func (s *Server) leave(r *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.clients, c.id)
-	s.readers.Store(int32(len(s.clients)))
-	c.ending = true
-	c.backlog, c.queue = nil, newQueue()
-	c.signal()
+	delete(s.readers, r.id)
+	s.count.Store(int32(len(s.readers)))
+	r.ending = true
+	r.backlog, r.queue = nil, newQueue()
+	r.signal()
 	s.countInterest()
 }
 
-// want changes what a client asks for. Events start from a state. The lock is
+// want changes what a reader asks for. Events start from a state. The lock is
 // held.
-func (s *Server) want(c *client, events bool) {
-	if events && !c.queue.wantsEvents {
-		c.queue.needState, c.asked = true, false
-		c.signal()
+func (s *Server) want(r *reader, events bool) {
+	if events && !r.queue.wantsEvents {
+		r.queue.needState, r.asked = true, false
+		r.signal()
 	}
-	c.queue.wantsEvents = events
+	r.queue.wantsEvents = events
 	s.countInterest()
 }
 
-// countInterest tells the render when the first client asks for events or the
+// countInterest tells the render when the first reader asks for events or the
 // last one stops. The lock is held.
 func (s *Server) countInterest() {
 	interest := false
-	for _, c := range s.clients {
-		interest = interest || c.queue.wantsEvents
+	for _, r := range s.readers {
+		interest = interest || r.queue.wantsEvents
 	}
 	if interest != s.interest {
 		s.interest = interest
@@ -199,35 +199,35 @@ func (s *Server) countInterest() {
 	}
 }
 
-// hear is one record from a client.
-func (s *Server) hear(c *client, record recorder.Record) {
-	switch r := record.(type) {
+// hear is one record from a reader.
+func (s *Server) hear(r *reader, record recorder.Record) {
+	switch heard := record.(type) {
 	case *recorder.Want:
 		s.mu.Lock()
-		s.want(c, r.Events)
+		s.want(r, heard.Events)
 		s.mu.Unlock()
 	case *recorder.Command:
-		s.command(c, r)
+		s.command(r, heard)
 	}
 }
 
 // command answers at once; what was accepted waits for Poll.
-func (s *Server) command(c *client, command *recorder.Command) {
+func (s *Server) command(r *reader, command *recorder.Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.options.Now()
-	stored, order := s.ledger.receive(now, c.id, command)
+	stored, order := s.ledger.receive(now, r.id, command)
 	ack := *stored // a repeated id gets the stored answer, which others read
 	if ack.Ns == 0 {
 		ack.Ns, ack.Src = now, s.source()
 	}
 	if encoded, err := recorder.AppendLine(nil, &ack); err == nil {
-		s.push(c, line{kind: kindAck, bytes: encoded})
+		s.push(r, line{kind: kindAck, bytes: encoded})
 	}
 	if order == nil {
 		return
 	}
-	s.tellOthers(c, command)
+	s.tellOthers(r, command)
 	wait := time.Duration(order.deadline - now)
 	if s.timer != nil {
 		s.timer.Stop()
@@ -236,9 +236,9 @@ func (s *Server) command(c *client, command *recorder.Command) {
 	s.await(awaitsCommand)
 }
 
-// tellOthers shows the other clients which command was given, so that their
+// tellOthers shows the other readers which command was given, so that their
 // recordings hold it.
-func (s *Server) tellOthers(c *client, command *recorder.Command) {
+func (s *Server) tellOthers(r *reader, command *recorder.Command) {
 	copied := *command
 	copied.Ns, copied.Src = s.options.Now(), s.source()
 	encoded, err := recorder.AppendLine(nil, &copied)
@@ -247,8 +247,8 @@ func (s *Server) tellOthers(c *client, command *recorder.Command) {
 	}
 	l := line{bytes: encoded, weight: 1}
 	s.backlog.add(l, copied.Ns)
-	for id, other := range s.clients {
-		if id != c.id {
+	for id, other := range s.readers {
+		if id != r.id {
 			s.push(other, l)
 		}
 	}
@@ -267,14 +267,14 @@ func (s *Server) expire() {
 	}
 }
 
-// write sends what waits for a client until it ends or stops reading.
-func (s *Server) write(c *client) {
+// write sends what waits for a reader until it ends or stops reading.
+func (s *Server) write(r *reader) {
 	buffer := make([]byte, 0, writeSize)
 	for {
 		var more bool
-		buffer, more = s.fill(c, buffer[:0])
+		buffer, more = s.fill(r, buffer[:0])
 		if len(buffer) > 0 {
-			if err := s.writeAll(c.conn, buffer); err != nil {
+			if err := s.writeAll(r.conn, buffer); err != nil {
 				s.countStalled(err)
 				return
 			}
@@ -283,31 +283,31 @@ func (s *Server) write(c *client) {
 		if !more {
 			return
 		}
-		<-c.wake
+		<-r.wake
 	}
 }
 
 // fill takes what fits into a buffer. more is false at the end.
-func (s *Server) fill(c *client, buffer []byte) (filled []byte, more bool) {
+func (s *Server) fill(r *reader, buffer []byte) (filled []byte, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(c.backlog) > 0 && len(buffer) < writeSize {
-		buffer = append(buffer, c.backlog[0].bytes...)
-		c.backlog[0] = line{}
-		c.backlog = c.backlog[1:]
+	for len(r.backlog) > 0 && len(buffer) < writeSize {
+		buffer = append(buffer, r.backlog[0].bytes...)
+		r.backlog[0] = line{}
+		r.backlog = r.backlog[1:]
 	}
 	for len(buffer) < writeSize {
-		l, ok := c.queue.pop()
+		l, ok := r.queue.pop()
 		if !ok {
 			break
 		}
-		buffer = appendLine(buffer, l, c.queue.dropped)
+		buffer = appendLine(buffer, l, r.queue.dropped)
 	}
-	if c.ending && len(buffer) == 0 {
+	if r.ending && len(buffer) == 0 {
 		return buffer, false
 	}
-	if c.queue.needState && c.queue.empty() && !c.asked {
-		c.asked = true
+	if r.queue.needState && r.queue.empty() && !r.asked {
+		r.asked = true
 		s.await(awaitsState)
 	}
 	return buffer, true
@@ -325,7 +325,7 @@ func appendLine(buffer []byte, l line, dropped int64) []byte {
 	return append(buffer, l.bytes...)
 }
 
-// errStalled ends a client that took nothing for too long.
+// errStalled ends a reader that took nothing for too long.
 var errStalled = errors.New("the reader took nothing for too long")
 
 // writeAll writes everything, as long as the reader takes some of it within
