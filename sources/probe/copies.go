@@ -25,19 +25,19 @@ func isEvents(record recorder.Record) bool {
 	return false
 }
 
-// of is a copy of the record if it is a batch of events.
-func (c *copies) of(record recorder.Record) (copied recorder.Record, isBatch bool) {
+// of is a copy of a batch of events.
+func (c *copies) of(record recorder.Record) recorder.Record {
 	switch batch := record.(type) {
 	case *recorder.ArenaEvents:
 		into := take(c, &c.arenas)
 		copyArenaEvents(into, batch)
-		return into, true
+		return into
 	case *recorder.PoolEvents:
 		into := take(c, &c.pools)
 		copyPoolEvents(into, batch)
-		return into, true
+		return into
 	}
-	return nil, false
+	return record
 }
 
 // giveBack takes a copy back once its line is made.

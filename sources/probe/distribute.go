@@ -39,19 +39,13 @@ func (s *Server) handle(e entry, scratch []byte) []byte {
 		return scratch
 	}
 	defer s.copies.giveBack(e.record)
-	if isEvents(e.record) && !s.wanted() {
+	if isEvents(e.record) && !s.interest.Load() {
 		return scratch
 	}
 	if l, ok := s.encode(e.record, &scratch); ok {
 		s.deliver(l, e)
 	}
 	return scratch
-}
-
-func (s *Server) wanted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.interest
 }
 
 // encode makes the line of a record. The bytes are its own.

@@ -40,24 +40,26 @@ func newInbox() *inbox {
 	}
 }
 
-func (b *inbox) put(e entry) {
+// put takes an entry; false is one that did not fit or came too late.
+func (b *inbox) put(e entry) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return
+		return false
 	}
 	b.published++
 	// States and answers always fit: there are few, and readers wait for them.
 	if len(b.entries) >= inboxSize && e.state == nil && e.askers == nil {
 		b.lost += weight(e.record)
 		b.overflow++
-		return
+		return false
 	}
 	b.entries = append(b.entries, e)
 	select {
 	case b.wake <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 // take hands out what waits, oldest first, and how many were lost after it.

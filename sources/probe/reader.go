@@ -193,8 +193,7 @@ func (s *Server) countInterest() {
 	for _, r := range s.readers {
 		interest = interest || r.queue.wantsEvents
 	}
-	if interest != s.interest {
-		s.interest = interest
+	if s.interest.Swap(interest) != interest {
 		s.await(awaitsInterest)
 	}
 }

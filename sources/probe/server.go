@@ -61,6 +61,7 @@ type Server struct {
 	work     chan struct{}
 	armed    bool         // what Arm was told; owned by the render's goroutine
 	count    atomic.Int32 // of readers
+	interest atomic.Bool  // a reader asks for events
 	copies   copies
 
 	mu       sync.Mutex
@@ -69,7 +70,6 @@ type Server struct {
 	greeting map[*net.UnixConn]struct{} // connections that have not said hello yet
 	joined   int                        // number of the last reader
 	backlog  *backlog
-	interest bool // a reader asks for events
 	closing  bool
 	stats    Stats
 	timer    *time.Timer // of the pending command's end
@@ -152,10 +152,15 @@ func (s *Server) Readers() int { return int(s.count.Load()) }
 // a few instructions, makes no garbage and never waits for a reader. It may be
 // called from any goroutine, and keeps the order of each.
 func (s *Server) Publish(record recorder.Record) {
-	if copied, isBatch := s.copies.of(record); isBatch {
-		record = copied
+	if isEvents(record) {
+		if !s.interest.Load() {
+			return
+		}
+		record = s.copies.of(record)
 	}
-	s.inbox.put(entry{record: record})
+	if !s.inbox.put(entry{record: record}) {
+		s.copies.giveBack(record)
+	}
 }
 
 // Poll does what readers wait for: it runs a command, tells the render whether
@@ -167,8 +172,8 @@ func (s *Server) Poll() {
 	}
 	bits := s.attends.Swap(0)
 	now := s.options.Now()
+	interest := s.interest.Load()
 	s.mu.Lock()
-	interest := s.interest
 	command, expired, askers := s.ledger.take(now)
 	s.mu.Unlock()
 
