@@ -32,7 +32,9 @@
 // call is made to that GPU until the first returns. Run never waits for such
 // a call: its goroutine, with its operating system thread, stays in the
 // driver until the call returns or the process ends, and so does NVML itself,
-// which is shut down by whichever call returns last.
+// which is shut down by whichever call returns last. (A call that the kernel
+// does not let a signal interrupt keeps the process from ending, too: by then
+// the terminal is restored.)
 //
 // One Watcher may run in a process at a time: NVML's state and go-nvml's
 // table of functions belong to the process.

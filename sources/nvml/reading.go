@@ -79,8 +79,8 @@ func (k Kind) String() string {
 // from the process and may hold any byte: what draws them makes them fit for a
 // terminal.
 type Process struct {
-	PID         int    // as the driver says: of the host, or of this PID namespace with recent drivers
-	Kind        Kind   //
+	PID         int // as the driver says: of the host, or of this PID namespace with recent drivers
+	Kind        Kind
 	Memory      Number // bytes, its contexts included
 	Instance    int    // GPU instance, NoInstance if none
 	Compute     int    // compute instance, NoInstance if none
@@ -123,8 +123,8 @@ type Reading struct {
 	Power          Number // milliwatts
 	PowerLimit     Number // milliwatts, as enforced
 	Clock          Number // MHz of the SMs
-	PCIeReceive    Number // bytes a second; only while slow calls are asked for
-	PCIeTransmit   Number // bytes a second; only while slow calls are asked for
+	PCIeReceive    Number // bytes a second with the bus's own overhead (about a tenth); only while slow calls are asked for
+	PCIeTransmit   Number // the same
 	Processes      Processes
 }
 
