@@ -8,6 +8,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 # NVIDIA's binding calls functions that its own header marks as old; the
 # warnings say nothing about this program.
 export CGO_CFLAGS += -O2 -g -Wno-deprecated-declarations
+export CGO_LDFLAGS += -O2 -g -Wl,-z,lazy
 export CGO_ENABLED = 1
 
 # The loader must bind lazily: an older driver lacks symbols that are never

@@ -40,3 +40,5 @@ require (
 	gorgonia.org/cu v0.9.6
 	pgregory.net/rapid v1.3.0
 )
+
+require github.com/atotto/clipboard v0.1.4 // indirect

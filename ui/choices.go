@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"vramscope/model"
+	"vramscope/ui/widget"
+)
+
+// choices are what the panes share: the thing that is selected in one and
+// shown in another. The panes change them.
+type choices struct {
+	arena    int64  // ID of the arena looked at, 0 is the newest
+	allArena bool   // scopes are summed by name over all arenas
+	scope    int32  // row of the arena's scope tree, -1 none; see scopeSet
+	scopeSet bool   // a scope was chosen
+	scopeTag string // path of the scope, for finding it again when rows move
+	pool     int64  // ID of the pool looked at, 0 is the newest
+	segment  uint64 // address of the segment that is walked, 0 the first
+	block    uint64 // address of the block under the cursor
+	device   string // ID of the device's view, "" the scene's
+	entry    uint64 // Seq of the log's entry that is selected
+	window   window
+}
+
+// arenaOf is the arena looked at; nil when the source has none.
+func (c *choices) arenaOf(view *model.SourceView) *model.ArenaView {
+	if view == nil || len(view.Arenas) == 0 {
+		return nil
+	}
+	for _, arena := range view.Arenas {
+		if arena.ID == c.arena {
+			return arena
+		}
+	}
+	for i := len(view.Arenas) - 1; i >= 0; i-- { // the newest that lives
+		if view.Arenas[i].State.Released == 0 {
+			return view.Arenas[i]
+		}
+	}
+	return view.Arenas[len(view.Arenas)-1]
+}
+
+// poolOf is the pool looked at; nil when the source has none.
+func (c *choices) poolOf(view *model.SourceView) *model.PoolView {
+	if view == nil || len(view.Pools) == 0 {
+		return nil
+	}
+	for _, pool := range view.Pools {
+		if pool.ID == c.pool {
+			return pool
+		}
+	}
+	return view.Pools[len(view.Pools)-1]
+}
+
+// window is the stretch of time that charts show, and the cursor in it. All
+// charts share it.
+type window struct {
+	length int64 // ns; 0 is the default for live sources and everything for files
+	end    int64 // monotonic ns of its right end while it does not follow
+	fixed  bool  // it does not follow the newest
+	all    bool  // all that is kept
+}
+
+// defaultWindow is how much a live chart shows at first.
+const defaultWindow = 60e9
+
+// shortestWindow is as far as one can zoom in.
+const shortestWindow = 1e6
+
+// of is the stretch shown for a scene, in monotonic ns.
+func (w *window) of(s *scene) (from, to int64) {
+	first, last := s.span()
+	length := w.length
+	if length == 0 {
+		length = defaultWindow
+	}
+	if w.all || w.length == 0 && s.newest != nil && s.newest.File != "" && !w.fixed {
+		return first, max(last, first+1)
+	}
+	to = last
+	if w.fixed {
+		to = w.end
+	}
+	return to - length, to
+}
+
+// zoom makes the window shorter (factor < 1) or longer around a moment.
+func (w *window) zoom(s *scene, factor float64, around int64) {
+	from, to := w.of(s)
+	first, last := s.span()
+	length := int64(float64(to-from) * factor)
+	length = min(max(length, shortestWindow), max(last-first, shortestWindow))
+	following := !w.fixed && !s.past
+	share := 1.0
+	if to > from {
+		share = float64(around-from) / float64(to-from)
+	}
+	w.length, w.all = length, false
+	if following {
+		return
+	}
+	w.fixed = true
+	w.end = min(around+int64(float64(length)*(1-share)), last)
+}
+
+// pan moves the window by a share of its length.
+func (w *window) pan(s *scene, share float64) {
+	from, to := w.of(s)
+	first, last := s.span()
+	length := to - from
+	end := to + int64(float64(length)*share)
+	end = min(max(end, first+length), last)
+	w.length, w.all, w.end, w.fixed = length, false, end, end < last
+}
+
+// show moves the window so that a moment is in it.
+func (w *window) show(s *scene, ns int64) {
+	from, to := w.of(s)
+	if ns >= from && ns <= to {
+		if s.past && !w.fixed {
+			w.length, w.fixed, w.end = to-from, true, to
+		}
+		return
+	}
+	w.length, w.all, w.fixed = to-from, false, true
+	_, last := s.span()
+	w.end = min(ns+(to-from)/2, last)
+}
+
+// follow shows the newest again.
+func (w *window) follow() { w.fixed, w.end = false, 0 }
+
+// axisOf is the window as a chart's horizontal axis: nanoseconds, or frames
+// where the axis counts them and the source numbers them.
+func (w *window) axisOf(s *scene) (from, to int64, unit widget.AxisUnit) {
+	from, to = w.of(s)
+	if s.axis == widget.Frames && s.newest != nil {
+		f0, f1 := s.newest.FrameAt(from), s.newest.FrameAt(to)
+		if first, last, ok := s.newest.Frames(); ok {
+			if f0 < 0 {
+				f0 = first
+			}
+			if f1 < 0 {
+				f1 = last
+			}
+			if f1 > f0 {
+				return f0, f1, widget.Frames
+			}
+		}
+	}
+	return from, to, widget.Seconds
+}

@@ -1,0 +1,142 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/keymap"
+	"vramscope/ui/widget"
+)
+
+// commandOf is the command that a key sends to a process.
+var commandOf = map[keymap.Action]string{
+	keymap.Reclaim:      recorder.CommandReclaim,
+	keymap.ForceReclaim: recorder.CommandForceReclaim,
+	keymap.Rebuild:      recorder.CommandRebuild,
+	keymap.ResetPeak:    recorder.CommandResetPeak,
+	keymap.Headroom:     recorder.CommandHeadroom,
+}
+
+// headroomFraction is the share of the device that a headroom check wants free.
+const headroomFraction = 0.15
+
+// act carries out a key that acts on processes: it finds the targets, asks
+// first where it must, and sends.
+func (d *Dashboard) act(action keymap.Action) {
+	name := commandOf[action]
+	targets, err := d.targets(name)
+	if err != nil {
+		d.say(widget.StatusError, err.Error())
+		return
+	}
+	for _, target := range targets {
+		if err := model.Permit(target, name, d.options.ReadOnly); err != nil {
+			d.say(widget.StatusError, err.Error())
+			return
+		}
+	}
+	if !model.CommandAsks(name) {
+		d.send(name, targets)
+		return
+	}
+	ids := make([]string, len(targets))
+	for i, target := range targets {
+		ids[i] = target.ID
+	}
+	d.question = &question{
+		title: model.CommandTitle(name) + "?",
+		text:  model.Confirmation(name, targets),
+		yes:   model.CommandTitle(name),
+		then:  func() { d.send(name, d.found(ids)) },
+	}
+}
+
+// targets are the sources that a command meets: the selected one, or all on
+// its device when the reach is that wide.
+func (d *Dashboard) targets(name string) ([]*model.SourceView, error) {
+	selected := d.scene.newest
+	if d.wide && selected != nil && selected.Kind == recorder.KindProcess {
+		for _, view := range d.snapshot.Sources {
+			if view.Kind == recorder.KindDevice && view.FirstDevice() == d.scene.device {
+				selected = view
+			}
+		}
+	}
+	return d.snapshot.Targets(selected, name)
+}
+
+// found are the views of those IDs that are still there.
+func (d *Dashboard) found(ids []string) (views []*model.SourceView) {
+	for _, id := range ids {
+		if view := d.snapshot.Find(id); view != nil {
+			views = append(views, view)
+		}
+	}
+	return views
+}
+
+// send sends a command to every target, each once.
+func (d *Dashboard) send(name string, targets []*model.SourceView) {
+	args := recorder.CommandArgs{}
+	if name == recorder.CommandHeadroom {
+		args.Fraction = headroomFraction
+	}
+	sent := 0
+	for _, target := range targets {
+		command, err := d.outbox.Command(target, name, args, d.snapshot.Now)
+		if err != nil {
+			d.say(widget.StatusError, err.Error())
+			continue
+		}
+		if err := d.feed.Send(target.ID, command); err != nil {
+			d.outbox.Failed(target, command)
+			d.say(widget.StatusError, fmt.Sprintf("%s could not be sent to %s: %v", model.CommandTitle(name), target.Name, err))
+			continue
+		}
+		sent++
+	}
+	if sent > 0 {
+		d.say(widget.StatusBusy, fmt.Sprintf("%s sent to %s", model.CommandTitle(name), names(targets)))
+	}
+}
+
+func names(views []*model.SourceView) string {
+	all := make([]string, len(views))
+	for i, view := range views {
+		all[i] = view.Name
+	}
+	return strings.Join(all, ", ")
+}
+
+// record starts or ends a recording of what is selected.
+func (d *Dashboard) record() {
+	start := d.feed.Recording() == ""
+	var sources []string
+	if start {
+		if d.scene.newest == nil {
+			d.say(widget.StatusError, "there is nothing to record: choose a source with c")
+			return
+		}
+		if d.scene.newest.File != "" {
+			d.say(widget.StatusError, "this is a recording already: choose a live source with c")
+			return
+		}
+		sources = append(sources, d.scene.newest.Source)
+		for _, view := range d.scene.beside {
+			if view.File == "" && view.Kind != recorder.KindProcess {
+				sources = append(sources, view.Source)
+			}
+		}
+	}
+	path, err := d.feed.Record(sources, start)
+	switch {
+	case err != nil:
+		d.say(widget.StatusError, err.Error())
+	case start:
+		d.say(widget.StatusOK, "recording to "+path+"; m ends it")
+	default:
+		d.say(widget.StatusOK, "recorded: vramscope "+path)
+	}
+}

@@ -1,0 +1,331 @@
+package ui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"vramscope/model"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+	"vramscope/ui/layout"
+	"vramscope/ui/widget"
+)
+
+// Dashboard is the one Bubble Tea model. Panes are plain structs that it draws
+// and hands actions to; data comes as immutable snapshots from the feed. Keys
+// are drawn at once, new data at most every Options.Refresh.
+type Dashboard struct {
+	feed    Feed
+	options Options
+	clock   func() time.Time
+
+	grid    *grid.Grid
+	theme   int // index into options.Themes
+	width   int
+	height  int
+	content string // the last frame
+	stale   bool   // content must be drawn anew
+
+	snapshot  *model.Snapshot
+	dataDrawn time.Time // when data was last taken
+	waiting   bool      // a tick will take the data that came too soon
+	seen      uint64    // the last entry of the log that was looked at
+
+	scene    scene
+	selected string // ID of the selected source; "" is the first
+	wide     bool   // keys reach all sources of the device
+	moment   int64  // monotonic ns that is looked at, 0 is the newest
+	axis     widget.AxisUnit
+	paused   bool
+	pausedAt *model.Snapshot
+	baseline *baseline
+
+	view    layout.View
+	focus   map[layout.View]layout.Pane
+	zoomed  bool
+	panes   map[layout.Pane]pane
+	layout  layout.Layout
+	outbox  model.Outbox
+	message message
+
+	question *question
+	entry    *entryLine
+	sorting  bool
+	popup    *popup
+	filters  []string // what was typed after /
+	typed    []string // what was typed after :
+	mouse    bool
+	focused  bool // the terminal has the focus
+	hungUp   bool
+	interest Interest
+	choices  choices
+	later    []tea.Cmd // what a typed command started
+
+	hintsMade [keymap.ContextCount][]keymap.Hint
+}
+
+// message is the line that stays at the bottom until another replaces it.
+type message struct {
+	kind widget.StatusKind
+	text string
+	wall int64 // Unix ns
+}
+
+func newDashboard(feed Feed, options Options) *Dashboard {
+	options.fill()
+	d := &Dashboard{
+		feed: feed, options: options, clock: time.Now,
+		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source,
+		focus: map[layout.View]layout.Pane{}, panes: newPanes(), stale: true,
+		outbox: model.Outbox{ReadOnly: options.ReadOnly},
+	}
+	d.grid = grid.New(grid.NewStyles(options.Themes[0], options.Profile), options.glyphs())
+	if view, ok := viewByName(options.View); ok {
+		d.view = view
+	}
+	d.takeData()
+	for _, warning := range options.Warnings {
+		d.say(widget.StatusWarning, warning)
+	}
+	return d
+}
+
+// Init starts nothing: data comes by itself.
+func (d *Dashboard) Init() tea.Cmd { return nil }
+
+// Update takes one message. It never waits for anything.
+func (d *Dashboard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var command tea.Cmd
+	switch msg := msg.(type) {
+	case dataMsg:
+		return d, d.onData()
+	case refreshMsg:
+		d.waiting = false
+		d.takeData()
+	case tea.WindowSizeMsg:
+		d.width, d.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		command = d.onKey(msg)
+	case tea.PasteMsg:
+		if d.entry != nil {
+			d.entry.paste(msg)
+		}
+	case tea.MouseClickMsg:
+		d.onClick(msg.Mouse())
+	case tea.MouseWheelMsg:
+		d.onWheel(msg.Mouse())
+	case tea.FocusMsg:
+		d.focused = true
+	case tea.BlurMsg:
+		d.focused = false
+	case resumedMsg, tea.ResumeMsg:
+		d.takeData()
+		command = tea.ClearScreen
+	case hangupMsg:
+		d.hungUp = true
+		return d, tea.Quit
+	case panicMsg:
+		panic(msg.cause)
+	default:
+		return d, nil
+	}
+	d.stale = true
+	d.announce()
+	if d.later != nil {
+		command, d.later = tea.Batch(append(d.later, command)...), nil
+	}
+	return d, command
+}
+
+// refreshMsg says that enough time has passed to draw new data.
+type refreshMsg struct{}
+
+// onData takes new data at once if the last was taken long enough ago, and
+// otherwise sees to it that it is taken then.
+func (d *Dashboard) onData() tea.Cmd {
+	every := d.options.Refresh
+	if !d.focused {
+		every = max(every, time.Second)
+	}
+	if since := d.clock().Sub(d.dataDrawn); since >= every {
+		d.takeData()
+		d.stale = true
+		d.announce()
+		return nil
+	} else if !d.waiting {
+		d.waiting = true
+		return tea.Tick(every-since, func(time.Time) tea.Msg { return refreshMsg{} })
+	}
+	return nil
+}
+
+// takeData takes the newest snapshot and sets the scene.
+func (d *Dashboard) takeData() {
+	d.dataDrawn = d.clock()
+	if newest := d.feed.Snapshot(); newest != nil {
+		d.snapshot = newest
+	}
+	if d.snapshot == nil {
+		d.snapshot = &model.Snapshot{}
+	}
+	d.readLog()
+	d.setScene()
+}
+
+// setScene finds what is looked at in the snapshot that is shown.
+func (d *Dashboard) setScene() {
+	shown := d.snapshot
+	if d.paused && d.pausedAt != nil {
+		shown = d.pausedAt
+	}
+	s := scene{
+		choices: &d.choices, snapshot: shown, reserve: d.options.Reserve, axis: d.axis,
+		paused: d.paused, readOnly: d.options.ReadOnly, baseline: d.baseline,
+	}
+	s.newest = shown.Find(d.selected)
+	if s.newest == nil && len(shown.Sources) > 0 {
+		s.newest = shown.Sources[0]
+	}
+	if s.newest != nil {
+		s.moment, s.view = s.newest.Now, s.newest
+		if d.moment > 0 && d.moment < s.newest.Now {
+			s.moment, s.past = d.moment, true
+			s.view = s.newest.At(d.moment)
+		}
+		s.beside = shown.Beside(s.view)
+		s.device = s.view.FirstDevice()
+	}
+	d.scene = s
+}
+
+// readLog shows what the log says since it was last looked at: the newest
+// result of a command or the newest trouble stays in the message line.
+func (d *Dashboard) readLog() {
+	for _, entry := range d.snapshot.Since(d.seen) {
+		d.seen = entry.Seq
+		switch {
+		case entry.Kind == model.EntryAction:
+			d.message = message{actionKind(entry), entry.Text, d.snapshot.Wall - (d.snapshot.Now - entry.Ns)}
+		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
+			d.message = message{widget.StatusError, entry.Name + ": " + entry.Text, d.snapshot.Wall}
+		}
+	}
+}
+
+func actionKind(entry model.Entry) widget.StatusKind {
+	switch entry.Level {
+	case model.LevelError:
+		return widget.StatusError
+	case model.LevelWarning:
+		return widget.StatusWarning
+	}
+	return widget.StatusOK
+}
+
+// say puts a message into the line at the bottom.
+func (d *Dashboard) say(kind widget.StatusKind, text string) {
+	d.message = message{kind, text, d.clock().UnixNano()}
+}
+
+// announce tells the feed what is on the screen, when that has changed.
+func (d *Dashboard) announce() {
+	interest := Interest{
+		Events: d.view != layout.Devices, Processes: d.view == layout.Devices || d.view == layout.Overview,
+		Slow: d.view == layout.Devices, Focused: d.focused,
+	}
+	if d.scene.newest != nil {
+		interest.Source = d.scene.newest.Source
+	}
+	if interest != d.interest {
+		d.interest = interest
+		d.feed.Show(interest)
+	}
+}
+
+// View is the frame. It is drawn only when something has changed.
+func (d *Dashboard) View() tea.View {
+	if d.stale {
+		d.content = d.drawFrame()
+		d.stale = false
+	}
+	view := tea.NewView(d.content)
+	view.AltScreen = true
+	view.ReportFocus = true
+	view.WindowTitle = d.windowTitle()
+	if d.mouse {
+		view.MouseMode = tea.MouseModeCellMotion
+	}
+	return view
+}
+
+func (d *Dashboard) windowTitle() string {
+	if d.scene.view == nil {
+		return "vramscope"
+	}
+	return "vramscope: " + grid.Sanitize(d.scene.view.Name)
+}
+
+// nextTheme shows the next theme.
+func (d *Dashboard) nextTheme() {
+	d.theme = (d.theme + 1) % len(d.options.Themes)
+	d.look()
+	d.say(widget.StatusInfo, "theme "+d.options.Themes[d.theme].Name)
+}
+
+func (d *Dashboard) look() {
+	d.grid.SetLook(grid.NewStyles(d.options.Themes[d.theme], d.options.Profile), d.options.glyphs())
+}
+
+// context is who has the keys.
+func (d *Dashboard) context() keymap.Context {
+	switch {
+	case d.question != nil:
+		return keymap.Dialog
+	case d.entry != nil:
+		return keymap.Input
+	case d.sorting:
+		return keymap.Sort
+	case d.popup != nil:
+		return keymap.List
+	}
+	if p := d.focusedPane(); p != nil {
+		return p.keys()
+	}
+	return keymap.List
+}
+
+// focusedPane is the pane that has the keys, nil where the view has none.
+func (d *Dashboard) focusedPane() pane { return d.panes[d.focusedName()] }
+
+// focusedName is the pane that has the keys: the one that was chosen for the
+// view if it is on the screen, else the view's own.
+func (d *Dashboard) focusedName() layout.Pane {
+	for _, name := range [...]layout.Pane{d.focus[d.view], mainPane[d.view]} {
+		if _, shown := d.layout.Find(name); shown && name != layout.NoPane {
+			return name
+		}
+	}
+	if places := d.layout.Places(); len(places) > 0 {
+		return places[0].Pane
+	}
+	return layout.NoPane
+}
+
+// mainPane is the pane that has the keys when a view is opened.
+var mainPane = [layout.ViewCount]layout.Pane{
+	layout.Overview: layout.ScopesPane, layout.Devices: layout.ProcessesPane, layout.Arena: layout.StreamPane,
+	layout.Scopes: layout.ScopesPane, layout.Timeline: layout.TimelinePane, layout.Pool: layout.BlocksPane,
+	layout.Events: layout.EventsPane,
+}
+
+// viewByName finds a view by its title, in any case.
+func viewByName(name string) (layout.View, bool) {
+	for i, known := range layout.ViewNames() {
+		if strings.EqualFold(known, name) {
+			return layout.View(i), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,251 @@
+package ui
+
+import (
+	"vramscope/model"
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+	"vramscope/ui/layout"
+	"vramscope/ui/widget"
+)
+
+// drawFrame draws everything and returns it as the terminal takes it.
+func (d *Dashboard) drawFrame() string {
+	d.draw()
+	return d.grid.Encode()
+}
+
+// draw draws everything into the grid.
+func (d *Dashboard) draw() {
+	d.grid.Resize(d.width, d.height)
+	options := layout.Options{Input: d.entry != nil, Message: d.message.text != ""}
+	if d.scene.view != nil {
+		options.Arenas = liveArenas(d.scene.view)
+	}
+	if d.zoomed {
+		options.Zoomed = d.focusedName()
+	}
+	d.layout = layout.Compute(d.width, d.height, d.view, options)
+	all := d.grid.All()
+	if r := d.layout.Header; !r.Empty() {
+		d.drawHeader(all.At(r))
+	}
+	if r := d.layout.Tabs; !r.Empty() {
+		widget.Tabs(all.At(r), layout.ViewNames(), int(d.view))
+	}
+	d.drawPanes(all)
+	d.drawBottom(all)
+	body := all.At(d.layout.Body)
+	switch {
+	case d.question != nil:
+		d.question.draw(all)
+	case d.popup != nil:
+		d.popup.draw(body)
+	}
+}
+
+// liveArenas is how many arenas have a buffer.
+func liveArenas(view *model.SourceView) (n int) {
+	for _, arena := range view.Arenas {
+		if arena.State.Released == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// drawPanes draws the frames first, the focused one last, then what stands in
+// them: frames share their sides.
+func (d *Dashboard) drawPanes(all grid.Region) {
+	focused := d.focusedName()
+	places := d.layout.Places()
+	for _, place := range places {
+		if place.Framed && place.Pane != focused {
+			widget.Frame(all.At(place.Frame), widget.FrameStyle(false))
+		}
+	}
+	for _, place := range places {
+		if place.Framed && place.Pane == focused {
+			widget.Frame(all.At(place.Frame), widget.FrameStyle(true))
+		}
+	}
+	for _, place := range places {
+		p := d.panes[place.Pane]
+		if p == nil {
+			continue
+		}
+		p.draw(all.At(place.Inner), &d.scene, place.Pane == focused)
+		if place.Framed {
+			title, note := p.title(&d.scene)
+			widget.Title(all.At(place.Frame), title, note, place.Pane == focused)
+		}
+	}
+}
+
+// drawBottom draws the lines under the panes: the message, what is typed, and
+// the hints.
+func (d *Dashboard) drawBottom(all grid.Region) {
+	if r := d.layout.Message; !r.Empty() {
+		d.drawMessage(all.At(r))
+	}
+	if r := d.layout.Input; !r.Empty() && d.entry != nil {
+		d.entry.draw(all.At(r))
+	}
+	r := d.layout.Footer
+	switch {
+	case r.Empty():
+	case d.message.text != "" && d.layout.Message.Empty():
+		d.drawMessage(all.At(r))
+	default:
+		widget.HintBar(all.At(r), d.hints())
+	}
+}
+
+func (d *Dashboard) drawMessage(r grid.Region) {
+	note := ""
+	if d.message.wall > 0 {
+		note = clockTime(d.message.wall)
+	}
+	widget.Status(r, d.message.kind, d.message.text, note)
+}
+
+// hints are the keys of whoever has them.
+func (d *Dashboard) hints() []keymap.Hint {
+	context := d.context()
+	if d.hintsMade[context] == nil {
+		d.hintsMade[context] = keymap.Hints(context, d.options.ReadOnly)
+	}
+	return d.hintsMade[context]
+}
+
+// drawHeader says what is watched, how it is doing, and what watching costs.
+func (d *Dashboard) drawHeader(r grid.Region) {
+	r.Clear(grid.Of(themes.Header))
+	end := d.drawSelf(r)
+	p := r.Sub(0, 0, end, 1).Pen(1, 0)
+	style := grid.Of(themes.Header)
+	p.Text(style.With(themes.Bold), "vramscope")
+	view := d.scene.view
+	if view == nil {
+		p.Text(style, "  nothing is watched")
+		return
+	}
+	separate := func() {
+		p.Rune(style, ' ')
+		p.Rune(grid.Of(themes.Dim), r.Glyphs().Separator)
+		p.Rune(style, ' ')
+	}
+	p.Rune(style, ' ')
+	p.Rune(grid.Of(themes.Dim), r.Glyphs().NodeClosed)
+	p.Rune(style, ' ')
+	p.Text(style.With(themes.Bold), view.Name)
+	if view.Hello != nil && view.Hello.PID > 0 {
+		p.Rune(style, ' ')
+		p.Text(style, pidText(view.Hello.PID))
+	}
+	separate()
+	d.drawStatus(&p, r, view)
+	if pool := d.choices.poolOf(view); pool != nil {
+		separate()
+		p.Text(style, "tier ")
+		p.Text(style.With(themes.Bold), pool.State.Tier)
+		p.Text(style, " gen ")
+		p.Count(style, int64(pool.State.Generation), 0)
+	}
+	if view.Frame >= 0 {
+		separate()
+		p.Text(style, "frame ")
+		p.Count(style, view.Frame, 0)
+	}
+	if view.Hello != nil && len(view.Hello.GPUs) > 0 {
+		separate()
+		p.Text(style, view.Hello.GPUs[0].Name)
+	}
+	if path := d.feed.Recording(); path != "" {
+		separate()
+		p.Rune(grid.Of(themes.Error), r.Glyphs().SourceLive)
+		p.Text(style, " REC")
+	}
+	if d.wide {
+		separate()
+		p.Text(grid.Of(themes.Warning), "all of the device")
+	}
+	if d.options.ReadOnly {
+		separate()
+		p.Text(grid.Of(themes.Warning), "read-only")
+	}
+}
+
+// drawStatus says how the source is doing and which moment is shown.
+func (d *Dashboard) drawStatus(p *grid.Pen, r grid.Region, view *model.SourceView) {
+	state, style := sourceState(view, d.paused), grid.Of(themes.Header)
+	mark, markStyle := widget.SourceMark(r.Glyphs(), state)
+	p.Rune(markStyle, mark)
+	p.Rune(style, ' ')
+	switch {
+	case view.Past:
+		p.Text(grid.Of(themes.Warning), "then: ")
+		p.Duration(grid.Of(themes.Warning), d.scene.newest.Now-view.Now, 0)
+		p.Text(grid.Of(themes.Warning), " before the end")
+	case d.paused:
+		p.Text(grid.Of(themes.Warning), "paused")
+	default:
+		p.Text(style, view.Status.String())
+		if view.Status == model.StatusLive && view.Hello != nil && view.Hello.Hz > 0 {
+			p.Rune(style, ' ')
+			p.Hertz(style, int64(view.Hello.Hz*1000), 0)
+		}
+		if view.Status == model.StatusLoading && view.Size > 0 {
+			p.Rune(style, ' ')
+			p.Percent(style, view.Done, view.Size, 0)
+		}
+	}
+}
+
+func sourceState(view *model.SourceView, paused bool) widget.SourceState {
+	switch view.Status {
+	case model.StatusStale, model.StatusConnecting:
+		return widget.SourceStale
+	case model.StatusEnded, model.StatusComplete:
+		return widget.SourceEnded
+	case model.StatusFailed:
+		return widget.SourceRefused
+	case model.StatusLost, model.StatusCut:
+		return widget.SourceLost
+	}
+	if paused || view.Past {
+		return widget.SourcePaused
+	}
+	return widget.SourceLive
+}
+
+// selfWidth is the columns that this program's own cost takes.
+const selfWidth = 34
+
+// drawSelf writes what this program itself takes at the right end, where there
+// is room, and returns the column at which it begins.
+func (d *Dashboard) drawSelf(r grid.Region) int {
+	self := d.scene.snapshot.Self
+	if r.Width() < 100 || self.Resident == 0 {
+		return r.Width()
+	}
+	start := r.Width() - selfWidth
+	p := r.Pen(start, 0)
+	dim := grid.Of(themes.Dim)
+	p.Text(dim, "self ")
+	if self.CPUPercent < 0 {
+		p.Rune(dim, r.Glyphs().Unknown)
+	} else {
+		p.Percent(dim, int64(self.CPUPercent*100), 100*100, 0)
+	}
+	p.Rune(dim, ' ')
+	p.Bytes(dim, self.Resident, 0)
+	if self.DeviceBytes >= 0 {
+		p.Text(dim, " ")
+		p.Rune(dim, r.Glyphs().Separator)
+		p.Rune(dim, ' ')
+		p.Bytes(dim, self.DeviceBytes, 0)
+		p.Text(dim, " VRAM")
+	}
+	return start
+}

@@ -1,0 +1,39 @@
+package ui
+
+import (
+	"time"
+
+	"vramscope/themes"
+	"vramscope/ui/widget"
+)
+
+// Options is how the dashboard looks and behaves.
+type Options struct {
+	Themes   []themes.Theme // the first is shown; t goes to the next
+	Profile  themes.Profile
+	ASCII    bool
+	Mouse    bool
+	ReadOnly bool
+	Reserve  int64         // bytes that headroom holds back
+	Refresh  time.Duration // between two drawings of new data, 250 ms by default
+	Unit     widget.AxisUnit
+	View     string   // name of the view to begin with, "" for the overview
+	Source   string   // ID of the source to begin with, "" for the first
+	Warnings []string // shown in the status line and in the events
+}
+
+func (o *Options) fill() {
+	if len(o.Themes) == 0 {
+		o.Themes = themes.All()
+	}
+	if o.Refresh <= 0 {
+		o.Refresh = 250 * time.Millisecond
+	}
+}
+
+func (o *Options) glyphs() *themes.Glyphs {
+	if o.ASCII {
+		return themes.ASCIIGlyphs()
+	}
+	return themes.UnicodeGlyphs()
+}

@@ -1,0 +1,31 @@
+package ui
+
+import (
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+	"vramscope/ui/layout"
+	"vramscope/ui/widget"
+)
+
+// newPanes makes every pane once; they live as long as the dashboard.
+func newPanes() map[layout.Pane]pane {
+	panes := map[layout.Pane]pane{}
+	for name := layout.NoPane + 1; int(name) < layout.PaneCount; name++ {
+		panes[name] = emptyPane{name}
+	}
+	return panes
+}
+
+// nothing says in a pane what would fill it.
+func nothing(r grid.Region, text string) {
+	widget.Paragraph(r, grid.Of(themes.Dim), text)
+}
+
+// emptyPane is a pane that nothing fills.
+type emptyPane struct{ name layout.Pane }
+
+func (p emptyPane) title(*scene) (string, string) { return p.name.String(), "" }
+func (emptyPane) keys() keymap.Context            { return keymap.List }
+func (emptyPane) draw(grid.Region, *scene, bool)  {}
+func (emptyPane) do(keymap.Action, *scene) bool   { return false }

@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"fmt"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+	"vramscope/ui/widget"
+)
+
+// newHelp lists every key.
+func newHelp() *popup {
+	p := &popup{title: "Keys", selected: -1}
+	for group := range keymap.GroupCount {
+		p.lines = append(p.lines, popupLine{label: keymap.Group(group).String(), head: true})
+		for _, binding := range keymap.All() {
+			if binding.Group == keymap.Group(group) {
+				p.lines = append(p.lines, popupLine{label: binding.Label(), text: binding.Long})
+			}
+		}
+	}
+	return p
+}
+
+// newSourceChooser lists everything that is watched.
+func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView) *popup {
+	p := &popup{title: "Sources", choose: func(string) {}}
+	group := ""
+	for _, view := range snapshot.Sources {
+		if name := groupOf(view); name != group {
+			group = name
+			p.lines = append(p.lines, popupLine{label: name, head: true})
+		}
+		if view == current {
+			p.selected = len(p.lines)
+		}
+		text := view.Status.String()
+		if view.StatusWhy != "" {
+			text += ": " + view.StatusWhy
+		}
+		p.lines = append(p.lines, popupLine{label: view.Name, text: text, style: statusStyle(view.Status), id: view.ID})
+	}
+	if len(p.lines) == 0 {
+		p.lines = []popupLine{{text: "nothing is watched: start a program with `vramscope run -- python render.py`, or `vramscope demo`"}}
+		p.selected = -1
+		p.choose = nil
+		return p
+	}
+	if p.lines[p.selected].head {
+		p.move(1)
+	}
+	return p
+}
+
+func groupOf(view *model.SourceView) string {
+	switch {
+	case view.File != "":
+		return "Recordings"
+	case view.Kind == recorder.KindDevice:
+		return "Devices"
+	case view.Kind == recorder.KindHost:
+		return "Host"
+	}
+	return "Processes"
+}
+
+func statusStyle(status model.Status) grid.Style {
+	switch status {
+	case model.StatusLive, model.StatusFollowing, model.StatusComplete:
+		return grid.Of(themes.OK)
+	case model.StatusFailed, model.StatusLost:
+		return grid.Of(themes.Error)
+	case model.StatusStale, model.StatusCut:
+		return grid.Of(themes.Warning)
+	}
+	return grid.Of(themes.Dim)
+}
+
+// showOrigins says where the numbers of the focused pane come from.
+func (d *Dashboard) showOrigins() {
+	o, ok := d.focusedPane().(originator)
+	if !ok || d.scene.view == nil {
+		d.say(widget.StatusInfo, "the numbers of this pane are counted from the source's records")
+		return
+	}
+	p := &popup{title: "Where these numbers come from", selected: -1}
+	for _, line := range o.origins(&d.scene) {
+		p.lines = append(p.lines, originLine(line))
+	}
+	if len(p.lines) == 0 {
+		d.say(widget.StatusInfo, "this pane shows no number yet")
+		return
+	}
+	d.popup = p
+}
+
+func originLine(o origin) popupLine {
+	if !o.figure.Known {
+		why := o.figure.Why
+		if why == "" {
+			why = "the source does not tell"
+		}
+		return popupLine{label: o.name, text: "not known: " + why, style: grid.Of(themes.Dim)}
+	}
+	number := string(grid.AppendExact(nil, o.figure.Value))
+	if o.count {
+		number = string(grid.AppendCount(nil, o.figure.Value))
+	}
+	from := o.figure.Origin
+	if from == "" {
+		from = "the source's own records"
+	}
+	return popupLine{label: o.name, text: fmt.Sprintf("%s  from %s", number, from)}
+}
+
+// showDetails says everything about the selected thing.
+func (d *Dashboard) showDetails() {
+	p, ok := d.focusedPane().(detailer)
+	if !ok || d.scene.view == nil {
+		return
+	}
+	title, lines := p.details(&d.scene)
+	if len(lines) == 0 {
+		return
+	}
+	shown := &popup{title: title, selected: -1}
+	for _, line := range lines {
+		wrapped := widget.Wrap(line, 94)
+		for text, more := wrapped.Next(); more; text, more = wrapped.Next() {
+			shown.lines = append(shown.lines, popupLine{text: text})
+		}
+	}
+	d.popup = shown
+}

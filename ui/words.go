@@ -1,0 +1,49 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"vramscope/model"
+	"vramscope/recorder"
+)
+
+// clockTime is a moment in Unix ns as a clock shows it.
+func clockTime(wall int64) string { return time.Unix(0, wall).Format("15:04:05") }
+
+// wallOf is a monotonic moment of a source in Unix ns; 0 where its hello does
+// not say.
+func wallOf(view *model.SourceView, ns int64) int64 {
+	if view == nil || view.Hello == nil || view.Hello.Wall == 0 {
+		return 0
+	}
+	return view.Hello.Wall + ns - view.Hello.Ns
+}
+
+func pidText(pid int) string { return strconv.Itoa(pid) }
+
+// peakMoment is when the memory of a source was highest, and what it was the
+// peak of: its allocator's bytes, or those used on the device.
+func peakMoment(s *scene) (ns int64, what string, ok bool) {
+	if s.newest == nil {
+		return 0, "", false
+	}
+	best := int64(-1)
+	for i := range s.newest.Sets {
+		set := &s.newest.Sets[i]
+		counter, weight := recorder.Allocated, ""
+		switch set.Of {
+		case recorder.OfDevice:
+			counter, weight = recorder.Used, "the device's used memory"
+		case recorder.OfArena:
+			continue
+		default:
+			weight = "allocated bytes in " + set.ID
+		}
+		value, at, known := s.newest.Peak(set.ID, counter)
+		if known && value > best {
+			best, ns, what, ok = value, at, weight, true
+		}
+	}
+	return ns, what, ok
+}
