@@ -191,10 +191,10 @@ func (p *CachingPool) Free(address Address, bytes int64, _ Stream) error {
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	id, err := p.liveBlock(address, bytes, CachingAlignment)
+	id, slot, err := p.liveBlock(address, bytes, CachingAlignment)
 	if err != nil {
 		return err
 	}
-	p.freeBlock(id, p.books.lists[p.books.blocks[id].list])
+	p.freeBlock(id, slot, p.books.lists[p.books.blocks[id].list])
 	return nil
 }

@@ -34,7 +34,6 @@ type freeList struct {
 
 	occupied uint64               // bit r: row r holds a block
 	rows     [classRows]*classRow // made when first used
-	bins     Histogram
 }
 
 // classRow is the classes of one doubling of the size; the first row is those
@@ -155,7 +154,6 @@ func (l *freeList) insert(s *blockSlab, id blockID) {
 	}
 	l.count++
 	l.bytes += size
-	l.bins.add(size, 1)
 }
 
 // remove takes a block out.
@@ -170,7 +168,6 @@ func (l *freeList) remove(s *blockSlab, id blockID) {
 	}
 	l.count--
 	l.bytes -= size
-	l.bins.add(size, -1)
 }
 
 // resize moves a free block to another address and size. A block that is alone
@@ -182,29 +179,10 @@ func (l *freeList) resize(s *blockSlab, id blockID, address Address, size int64)
 	newRow, newColumn := classOf(size)
 	if row == newRow && column == newColumn && s.places[id] == alone {
 		l.bytes += size - b.size
-		l.bins.add(b.size, -1)
-		l.bins.add(size, 1)
 		b.address, b.size = address, size
 		return
 	}
 	l.remove(s, id)
 	b.address, b.size = address, size
 	l.insert(s, id)
-}
-
-// Histogram counts free blocks by size: entry n holds those of 2^n up to
-// 2^(n+1)-1 bytes.
-type Histogram [64]HistogramBin
-
-// HistogramBin is one entry of a Histogram.
-type HistogramBin struct {
-	Count int64 // free blocks
-	Bytes int64 // their sizes together, bytes
-}
-
-// add counts one block more (sign 1) or less (sign -1).
-func (h *Histogram) add(size int64, sign int64) {
-	bin := &h[(bits.Len64(uint64(size))-1)&63]
-	bin.Count += sign
-	bin.Bytes += sign * size
 }

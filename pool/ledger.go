@@ -156,10 +156,11 @@ func (l *ledger) split(list *freeList, id blockID, size int64) blockID {
 	return low
 }
 
-// give takes a live block back into a list.
-func (l *ledger) give(id blockID, list *freeList) {
+// give takes a live block, which the slot of the live table holds, back into a
+// list.
+func (l *ledger) give(id blockID, slot uint64, list *freeList) {
 	b := &l.blocks[id]
-	l.live.remove(b.address, id)
+	l.live.remove(slot)
 
 	s := &l.segments[b.segment]
 	c := &l.counters

@@ -19,20 +19,21 @@ func hashOf(address Address) uint64 {
 	return uint64(address) * 0x9e3779b97f4a7c15 >> 32
 }
 
-// find returns the live block at the address, or none.
-func (t *liveTable) find(blocks []block, address Address) blockID {
+// find returns the live block at the address and the slot that holds it, or
+// none.
+func (t *liveTable) find(blocks []block, address Address) (id blockID, slot uint64) {
 	if len(t.slots) == 0 {
-		return 0
+		return 0, 0
 	}
 	hash := hashOf(address)
 	mask := uint64(len(t.slots) - 1)
 	for at := hash >> t.shift; ; at++ {
-		slot := t.slots[at&mask]
-		if slot == 0 {
-			return 0
+		content := t.slots[at&mask]
+		if content == 0 {
+			return 0, 0
 		}
-		if id := blockID(slot); slot>>32 == hash && blocks[id].address == address {
-			return id
+		if id := blockID(content); content>>32 == hash && blocks[id].address == address {
+			return id, at & mask
 		}
 	}
 }
@@ -47,13 +48,13 @@ func (t *liveTable) insert(address Address, id blockID) {
 }
 
 // place puts a slot's content into the first empty slot from its home on.
-func (t *liveTable) place(slot uint64) {
+func (t *liveTable) place(content uint64) {
 	mask := uint64(len(t.slots) - 1)
-	at := slot >> 32 >> t.shift
+	at := content >> 32 >> t.shift
 	for t.slots[at&mask] != 0 {
 		at++
 	}
-	t.slots[at&mask] = slot
+	t.slots[at&mask] = content
 }
 
 // grow doubles the table.
@@ -61,31 +62,27 @@ func (t *liveTable) grow() {
 	old := t.slots
 	t.slots = make([]uint64, max(liveTableStart, 2*len(old)))
 	t.shift = uint(32 - (bits.Len(uint(len(t.slots))) - 1))
-	for _, slot := range old {
-		if slot != 0 {
-			t.place(slot)
+	for _, content := range old {
+		if content != 0 {
+			t.place(content)
 		}
 	}
 }
 
-// remove takes out a block that is in the table and moves later ones up, so
-// that no probe ever walks over graves.
-func (t *liveTable) remove(address Address, id blockID) {
-	hash := hashOf(address)
+// remove empties the slot that find returned and moves later ones up, so that no
+// probe ever walks over graves.
+func (t *liveTable) remove(slot uint64) {
 	mask := uint64(len(t.slots) - 1)
-	gap := hash >> t.shift
-	for t.slots[gap] != hash<<32|uint64(id) {
-		gap = (gap + 1) & mask
-	}
+	gap := slot
 	for at := gap; ; {
 		at = (at + 1) & mask
-		slot := t.slots[at]
-		if slot == 0 {
+		content := t.slots[at]
+		if content == 0 {
 			break
 		}
-		home := slot >> 32 >> t.shift
+		home := content >> 32 >> t.shift
 		if (at-home)&mask >= (at-gap)&mask {
-			t.slots[gap] = slot
+			t.slots[gap] = content
 			gap = at
 		}
 	}

@@ -209,7 +209,7 @@ func (p *Pool) Free(address Address, bytes int64, stream Stream) error {
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	id, err := p.liveBlock(address, bytes, PoolAlignment)
+	id, slot, err := p.liveBlock(address, bytes, PoolAlignment)
 	if err != nil {
 		return err
 	}
@@ -217,6 +217,6 @@ func (p *Pool) Free(address Address, bytes int64, stream Stream) error {
 	if err != nil {
 		return err
 	}
-	p.freeBlock(id, list)
+	p.freeBlock(id, slot, list)
 	return nil
 }

@@ -86,18 +86,18 @@ func fragment(b *testing.B, allocator benchAllocator, size func(*randomSource) i
 // one operation of the figures is one allocation and one free.
 func churn(b *testing.B, allocator benchAllocator, size func(*randomSource) int64) {
 	live, random := fragment(b, allocator, size)
-	picks := make([]int32, 1<<16)
-	sizes := make([]int64, 1<<16)
-	for i := range picks {
-		picks[i] = random.Int32N(int32(len(live)))
+	sizes := make([]int64, 1<<12) // few enough to leave the caches to the pool
+	for i := range sizes {
 		sizes[i] = size(random)
 	}
+	pick := uint64(1)
 	step := func(i int) {
-		block := &live[picks[i&0xffff]]
+		pick = pick*6364136223846793005 + 1442695040888963407
+		block := &live[pick>>32*uint64(len(live))>>32]
 		if err := allocator.Free(block.address, block.bytes, 0); err != nil {
 			b.Fatal(err)
 		}
-		block.bytes = sizes[i&0xffff]
+		block.bytes = sizes[i&0xfff]
 		var err error
 		if block.address, err = allocator.Allocate(block.bytes, 0); err != nil {
 			b.Fatal(err)

@@ -185,7 +185,9 @@ func (s *suballocator) returnSegment(id segmentID) error {
 		return s.keptError(segment, err)
 	}
 	s.books.dropSegment(id)
-	s.observe(Event{Op: OpSegmentFree, Address: segment.address, Bytes: segment.size})
+	if s.observer != nil {
+		s.observe(Event{Op: OpSegmentFree, Address: segment.address, Bytes: segment.size})
+	}
 	return nil
 }
 
@@ -230,41 +232,47 @@ func (s *suballocator) tearDown() error {
 			continue
 		}
 		s.books.counters.segmentsReturned++
-		s.observe(Event{Op: OpSegmentFree, Address: segment.address, Bytes: segment.size})
+		if s.observer != nil {
+			s.observe(Event{Op: OpSegmentFree, Address: segment.address, Bytes: segment.size})
+		}
 	}
 	s.books.clear()
 	return errors.Join(failures...)
 }
 
-// liveBlock finds the live block that a caller wants to free. The size must
+// liveBlock finds the live block that a caller wants to free, and its slot. The size must
 // round to that of the block, as RMM checks in debug builds.
-func (s *suballocator) liveBlock(address Address, bytes, rounding int64) (blockID, error) {
+func (s *suballocator) liveBlock(address Address, bytes, rounding int64) (id blockID, slot uint64, err error) {
 	if s.closed {
-		return 0, ErrClosed
+		return 0, 0, ErrClosed
 	}
-	id := s.books.live.find(s.books.blocks, address)
+	id, slot = s.books.live.find(s.books.blocks, address)
 	if id == 0 {
-		return 0, &UnknownBlockError{Address: address, Bytes: bytes, Held: Unknown, Where: s.name}
+		return 0, 0, &UnknownBlockError{Address: address, Bytes: bytes, Held: Unknown, Where: s.name}
 	}
 	b := &s.books.blocks[id]
 	if bytes <= b.size-rounding || bytes > b.size {
-		return 0, &UnknownBlockError{Address: address, Bytes: bytes, Held: b.requested(), Where: s.name}
+		return 0, 0, &UnknownBlockError{Address: address, Bytes: bytes, Held: b.requested(), Where: s.name}
 	}
-	return id, nil
+	return id, slot, nil
 }
 
 // freeBlock takes a live block back into a list.
-func (s *suballocator) freeBlock(id blockID, list *freeList) {
+func (s *suballocator) freeBlock(id blockID, slot uint64, list *freeList) {
 	address, size := s.books.blocks[id].address, s.books.blocks[id].size
-	s.books.give(id, list)
-	s.observe(Event{Op: OpFree, Stream: list.stream, Address: address, Bytes: size})
+	s.books.give(id, slot, list)
+	if s.observer != nil {
+		s.observe(Event{Op: OpFree, Stream: list.stream, Address: address, Bytes: size})
+	}
 }
 
 // handOut takes size bytes off a free block of the list, for the stream of the
 // owner.
 func (s *suballocator) handOut(list *freeList, id blockID, size, requested int64, owner *freeList) Address {
 	address := s.books.take(list, id, size, requested, owner)
-	s.observe(Event{Op: OpAlloc, Stream: owner.stream, Address: address, Bytes: size, Requested: requested})
+	if s.observer != nil {
+		s.observe(Event{Op: OpAlloc, Stream: owner.stream, Address: address, Bytes: size, Requested: requested})
+	}
 	return address
 }
 
@@ -275,15 +283,15 @@ func (s *suballocator) takeSegment(size int64, list *freeList) (blockID, error) 
 		return 0, err
 	}
 	id := s.books.addSegment(address, size, list)
-	s.observe(Event{Op: OpSegment, Stream: list.stream, Address: address, Bytes: size})
+	if s.observer != nil {
+		s.observe(Event{Op: OpSegment, Stream: list.stream, Address: address, Bytes: size})
+	}
 	return id, nil
 }
 
-// observe tells the observer, if there is one.
+// observe tells the observer, which callers have found to be there: without one
+// not even the event is put together.
 func (s *suballocator) observe(event Event) {
-	if s.observer == nil {
-		return
-	}
 	event.Generation = s.generation
 	s.observer.ObservePool(event)
 }

@@ -1,9 +1,12 @@
 package pool
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Usage is what a pool holds at one moment, and has held. All sizes are in
-// bytes. Nothing in it is estimated and reading it scans nothing.
+// bytes. Nothing in it is estimated, and reading it scans nothing.
 type Usage struct {
 	Reserved    int64 // taken from upstream: RMM's pool_size, CuPy's total_bytes
 	Allocated   int64 // in blocks handed out, rounded: CuPy's used_bytes
@@ -66,6 +69,16 @@ type Block struct {
 	Live      bool
 }
 
+// Histogram counts free blocks by size: entry n holds those of 2^n up to
+// 2^(n+1)-1 bytes.
+type Histogram [64]HistogramBin
+
+// HistogramBin is one entry of a Histogram.
+type HistogramBin struct {
+	Count int64 // free blocks
+	Bytes int64 // their sizes together, bytes
+}
+
 // usage reads the counters.
 func (l *ledger) usage() Usage {
 	c := &l.counters
@@ -121,16 +134,18 @@ func (l *ledger) streams() []StreamUsage {
 	return usages
 }
 
-// histogram adds up the free lists' histograms.
+// histogram counts the free blocks, by a walk over all blocks in memory order:
+// some ten microseconds for 10,000, and nothing for those who never ask.
 func (l *ledger) histogram() Histogram {
-	var sum Histogram
-	for _, list := range l.lists {
-		for i := range sum {
-			sum[i].Count += list.bins[i].Count
-			sum[i].Bytes += list.bins[i].Bytes
+	var histogram Histogram
+	for i := range l.blocks {
+		if b := &l.blocks[i]; b.free() {
+			bin := &histogram[bits.Len64(uint64(b.size))-1]
+			bin.Count++
+			bin.Bytes += b.size
 		}
 	}
-	return sum
+	return histogram
 }
 
 // inAddressOrder lists the segments in use.
