@@ -55,12 +55,50 @@ func (u *boundedUpstream) Free(address Address, bytes int64) error {
 	return nil
 }
 
+// eventSums adds up what an observer is told, as a recorder does that never
+// asks the pool itself.
+type eventSums struct {
+	reserved, allocated, requested int64
+	live                           map[Address]Event
+}
+
+// ObservePool adds one event.
+func (s *eventSums) ObservePool(event Event) {
+	if s.live == nil {
+		s.live = map[Address]Event{}
+	}
+	switch event.Op {
+	case OpSegment:
+		s.reserved += event.Bytes
+	case OpSegmentFree:
+		s.reserved -= event.Bytes
+	case OpAlloc:
+		s.allocated += event.Bytes
+		s.requested += event.Requested
+		s.live[event.Address] = event
+	case OpFree:
+		s.allocated -= event.Bytes
+		s.requested -= s.live[event.Address].Requested
+		delete(s.live, event.Address)
+	}
+}
+
+// compare holds the sums against what the pool says of itself.
+func (s *eventSums) compare(usage Usage) error {
+	if s.reserved != usage.Reserved || s.allocated != usage.Allocated || s.requested != usage.Requested || len(s.live) != usage.LiveBlocks {
+		return fmt.Errorf("events add up to %d reserved, %d allocated, %d requested in %d, the pool says %+v",
+			s.reserved, s.allocated, s.requested, len(s.live), usage)
+	}
+	return nil
+}
+
 // poolHistory runs one random history on a Pool and on the linear model.
 type poolHistory struct {
 	pool                        *Pool
 	model                       *linearPool
 	poolUpstream, modelUpstream *boundedUpstream
 	live                        []benchBlock
+	events                      eventSums
 }
 
 func newPoolHistory(t *rapid.T) *poolHistory {
@@ -76,7 +114,7 @@ func newPoolHistory(t *rapid.T) *poolHistory {
 		modelUpstream: &boundedUpstream{capacity: capacity, failEvery: failEvery},
 	}
 	var poolErr, modelErr error
-	h.pool, poolErr = NewPool(h.poolUpstream, PoolOptions{InitialSize: initial, MaximumSize: maximum})
+	h.pool, poolErr = NewPool(h.poolUpstream, PoolOptions{InitialSize: initial, MaximumSize: maximum, Observer: &h.events})
 	h.model, modelErr = newLinearPool(h.modelUpstream, initial, maximum)
 	if (poolErr == nil) != (modelErr == nil) {
 		t.Fatalf("initial size: pool %v, model %v", poolErr, modelErr)
@@ -153,6 +191,9 @@ func (h *poolHistory) compare(t *rapid.T) {
 		t.Fatalf("free blocks differ:\n%v\nmodel\n%v", free, model)
 	}
 	usage := h.pool.Usage()
+	if err := h.events.compare(usage); err != nil {
+		t.Fatal(err)
+	}
 	if usage.Reserved != h.model.size || usage.LiveBlocks != len(h.live) {
 		t.Fatalf("%+v, model holds %d", usage, h.model.size)
 	}
