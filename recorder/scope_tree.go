@@ -65,6 +65,7 @@ type rowRoot struct {
 type rowShadow struct {
 	row       int32
 	lastChild int32
+	rows      int32 // of the tree when the shadow was taken
 	sums      rowSums
 	peaks     rowPeaks
 	since     rowPeaks
@@ -223,7 +224,7 @@ func (t *ScopeTree) shadow(row int32) {
 	chunk, at := t.rows.read(row)
 	t.shadowOf[row] = int32(len(t.shadows))
 	t.shadows = append(t.shadows, rowShadow{
-		row: row, lastChild: chunk.lastChild[at], sums: chunk.sums[at], peaks: chunk.peaks[at],
+		row: row, lastChild: chunk.lastChild[at], rows: int32(t.rows.rows), sums: chunk.sums[at], peaks: chunk.peaks[at],
 		since: rowPeaks{frame: -1},
 	})
 }
@@ -254,16 +255,7 @@ func (t *ScopeTree) abandon() {
 		chunk.sums[at].unclosed++
 	}
 	t.stack = t.stack[:1]
-	moved := make(map[int32]int32, len(t.shadows)+t.rows.rows-t.epochRows)
-	for i := range t.shadows {
-		shadow := &t.shadows[i]
-		chunk, at := t.rows.read(shadow.row)
-		t.moveRow(moved, shadow.row, chunk.sums[at].minus(shadow.sums), shadow.since)
-	}
-	for row := int32(t.epochRows); int(row) < t.rows.rows; row++ {
-		chunk, at := t.rows.read(row)
-		t.moveRow(moved, row, chunk.sums[at], chunk.peaks[at])
-	}
+	t.moveToAbandoned()
 	t.rows.truncate(t.epochRows)
 	t.rows.unlink(-1, t.epochTop)
 	for i := range t.shadows {
@@ -273,6 +265,26 @@ func (t *ScopeTree) abandon() {
 		t.rows.unlink(shadow.row, shadow.lastChild)
 	}
 	t.beginEpoch()
+}
+
+// moveToAbandoned moves what was counted since the epoch began, rows in the
+// order in which they were first touched.
+func (t *ScopeTree) moveToAbandoned() {
+	moved := make(map[int32]int32, len(t.shadows)+t.rows.rows-t.epochRows)
+	next := int32(t.epochRows)
+	moveNew := func(end int32) {
+		for ; next < end; next++ {
+			chunk, at := t.rows.read(next)
+			t.moveRow(moved, next, chunk.sums[at], chunk.peaks[at])
+		}
+	}
+	for i := range t.shadows {
+		shadow := &t.shadows[i]
+		moveNew(shadow.rows)
+		chunk, at := t.rows.read(shadow.row)
+		t.moveRow(moved, shadow.row, chunk.sums[at].minus(shadow.sums), shadow.since)
+	}
+	moveNew(int32(t.rows.rows))
 }
 
 // moveRow adds a row's share to the tree of abandoned scopes. moved says where
