@@ -127,6 +127,21 @@ func TestFramesJoin(t *testing.T) {
 	}
 }
 
+func TestDots(t *testing.T) {
+	got := picture(4, 1, func(r Region) {
+		r.Dots(0, 0, 0, 0x47, 0)
+		r.Dots(0, 0, 0, 0x08, 0)
+		r.Set(1, 0, 'x', 0)
+		r.Dots(1, 0, 0xff, 0x01, 0)
+		r.Dots(2, 0, 0, 0xff, 0)
+		r.Dots(2, 0, 0xf0, 0, 0)
+		r.Dots(9, 0, 0, 0xff, 0)
+	})
+	if want := "⡏⠁⠏"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestForcedStyle(t *testing.T) {
 	g := newGrid(4, 1)
 	selected := Of(themes.Selection)

@@ -123,6 +123,28 @@ func (r Region) Get(x, y int) (rune, Style) {
 	return c.char, c.style
 }
 
+// braille is the first of the 256 characters of 2×4 dots. A dot is a bit of
+// what is added to it, as Unicode numbers them.
+const braille = 0x2800
+
+// Dots changes the dots of a cell: those of clear go, those of set come, the
+// others stay. A cell that holds no dots yet has none. Where only ASCII can be
+// shown it must not be used, see themes.Glyphs.Braille.
+func (r Region) Dots(x, y int, clear, set uint8, style Style) {
+	x, y = x+r.area.X, y+r.area.Y
+	if !r.clip.Contains(x, y) {
+		return
+	}
+	if r.forced {
+		style = r.style
+	}
+	there := r.grid.cells[y*r.grid.width+x].char - braille
+	if uint32(there) > 0xff {
+		there = 0
+	}
+	r.grid.put(x, y, braille+(there&^rune(clear)|rune(set)), style, narrow)
+}
+
 // Restyle changes the style of a cell and keeps its character.
 func (r Region) Restyle(x, y int, style Style) {
 	x, y = x+r.area.X, y+r.area.Y

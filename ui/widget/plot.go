@@ -4,19 +4,16 @@ import (
 	"vramscope/ui/grid"
 )
 
-// braille is the first of the 256 characters with 2×4 dots.
-const braille = 0x2800
-
 // fromBelow are the dots of a cell's left and right column that are filled
 // from below up to a height of 0 to 4.
-var fromBelow = [2][5]rune{
+var fromBelow = [2][5]uint8{
 	{0x00, 0x40, 0x44, 0x46, 0x47},
 	{0x00, 0x80, 0xa0, 0xb0, 0xb8},
 }
 
 // patterns are the dots of a cell that a kind of series leaves, indexed by
 // SeriesKind. Those of Line and Dotted mean nothing.
-var patterns = [...]rune{Area: 0xff, ShadeArea: 0x95, LightArea: 0x21}
+var patterns = [...]uint8{Area: 0xff, ShadeArea: 0x95, LightArea: 0x21}
 
 // drawBraille draws a series with two columns and four rows of dots in a cell.
 // An area replaces what is below its upper edge, a line lies over what is
@@ -72,29 +69,29 @@ func (s *Series) reach(i int) (lowest, highest int64) {
 
 // dots are the dots of one column of a cell in the given row of cells from
 // below that lie between two heights.
-func dots(side, from, to, row int) rune {
+func dots(side, from, to, row int) uint8 {
 	above, below := min(max(to-4*row, 0), 4), min(max(from-4*row, 0), 4)
 	return fromBelow[side][above] &^ fromBelow[side][below]
 }
 
-// drawDots puts dots into one cell.
-func drawDots(plot grid.Region, x, y int, mask rune, s *Series, isArea bool) {
-	if mask == 0 {
-		return
-	}
-	there, _ := plot.Get(x, y)
-	there -= braille
-	if there < 0 || there > 0xff {
-		there = 0
-	}
-	if isArea {
-		there &^= mask
-		// The upper edge keeps all its dots, so that a shade has an outline.
-		if mask == 0xff {
-			mask &= patterns[s.Kind]
+// drawDots puts dots into one cell. Those of an area take the place of what is
+// below its upper edge.
+func drawDots(plot grid.Region, x, y int, mask uint8, s *Series, isArea bool) {
+	switch {
+	case mask == 0:
+	case !isArea:
+		plot.Dots(x, y, 0, mask, s.Style)
+	default:
+		// A column that is not full ends here: it keeps all its dots, so that a
+		// shade has an outline.
+		shade := mask
+		for _, full := range [2]uint8{fromBelow[0][4], fromBelow[1][4]} {
+			if mask&full == full {
+				shade = shade&^full | full&patterns[s.Kind]
+			}
 		}
+		plot.Dots(x, y, mask, shade, s.Style)
 	}
-	plot.Set(x, y, braille+(there|mask), s.Style)
 }
 
 // drawLetters draws series number i with one character a column.
