@@ -36,8 +36,8 @@ type freeList struct {
 	rows     [classRows]*classRow // made when first used
 }
 
-// classRow is the classes of one doubling of the size; the first row is those
-// of a single size.
+// classRow is the classes of one doubling of the size; those of the first row
+// are 256 bytes wide and, but for the odd end of a segment, of a single size.
 type classRow struct {
 	occupied [classColumns / 64]uint64 // one bit a column: its tree is not empty
 	roots    [classColumns]blockID
@@ -96,7 +96,8 @@ func (l *freeList) find(s *blockSlab, size int64) blockID {
 	row, column := classOf(size)
 	if classes := l.rows[row]; classes != nil {
 		// Sizes in the request's own class may be below it: only the tree
-		// knows. In a class of one size and in a larger class the first fits.
+		// knows. In the first row, whose classes begin at the request itself,
+		// and in every larger class the first fits.
 		if root := classes.roots[column]; row > 0 && root != 0 {
 			if id := s.treeAtLeast(root, size); id != 0 {
 				return id
@@ -107,11 +108,11 @@ func (l *freeList) find(s *blockSlab, size int64) blockID {
 			return s.treeEnd(classes.roots[column], smaller)
 		}
 	}
-	larger := l.occupied &^ (2<<row - 1)
-	if larger == 0 {
+	above := l.occupied &^ (2<<row - 1)
+	if above == 0 {
 		return 0
 	}
-	classes := l.rows[bits.TrailingZeros64(larger)]
+	classes := l.rows[bits.TrailingZeros64(above)]
 	column, _ = classes.from(0)
 	return s.treeEnd(classes.roots[column], smaller)
 }

@@ -3,7 +3,8 @@ package pool
 // Free blocks of one size form a pairing heap by address: of these only the
 // lowest is ever asked for, and any may leave when a neighbour is freed. Adding
 // one takes one comparison, and so does taking one out that has none below it,
-// as most have; taking out the lowest costs the logarithm on average.
+// as most have; taking out the lowest costs the logarithm on average, though the
+// first time after n were added it looks at all n.
 
 // heapLink hangs the higher of two heaps below the lower one, which it returns.
 func (s *blockSlab) heapLink(a, b blockID) blockID {

@@ -240,8 +240,8 @@ func (s *suballocator) tearDown() error {
 	return errors.Join(failures...)
 }
 
-// liveBlock finds the live block that a caller wants to free, and its slot. The size must
-// round to that of the block, as RMM checks in debug builds.
+// liveBlock finds the live block that a caller wants to free, and its slot. The
+// size must round to that of the block, as RMM checks in debug builds.
 func (s *suballocator) liveBlock(address Address, bytes, rounding int64) (id blockID, slot uint64, err error) {
 	if s.closed {
 		return 0, 0, ErrClosed
