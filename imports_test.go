@@ -54,6 +54,7 @@ var testOnly = []string{
 // besides.
 var testFolders = map[string][]string{
 	"sources": {"model"},
+	"model":   {"recorder/torchsnap"},
 }
 
 // TestImportsPointTheirWay holds the arrows of the house: what stands below
