@@ -9,6 +9,14 @@ import (
 // an en dash, never as zero; why it is missing is said elsewhere.
 const Missing = math.MinInt64
 
+// Known is a number, or Missing where it is not known.
+func Known(n int64, known bool) int64 {
+	if known {
+		return n
+	}
+	return Missing
+}
+
 // unknown is how Missing reads.
 const unknown = "–"
 

@@ -176,6 +176,15 @@ func TestOtherNumbers(t *testing.T) {
 	}
 }
 
+func TestKnown(t *testing.T) {
+	if got := string(AppendBytes(nil, Known(0, false))); got != "–" {
+		t.Errorf("what is not known reads %q", got)
+	}
+	if got := string(AppendBytes(nil, Known(0, true))); got != "0 B" {
+		t.Errorf("zero reads %q", got)
+	}
+}
+
 func TestNumbersMakeNoGarbage(t *testing.T) {
 	var buffer [64]byte
 	if allocs := testing.AllocsPerRun(100, func() {
