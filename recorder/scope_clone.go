@@ -19,6 +19,6 @@ func (t *ScopeTree) Clone() *ScopeTree {
 func (t *scopeRows) clone() scopeRows {
 	t.view()
 	c := *t
-	c.chunks, c.index = slices.Clone(t.chunks), slices.Clone(t.index)
+	c.chunks, c.index, c.merged = slices.Clone(t.chunks), slices.Clone(t.index), nil
 	return c
 }
