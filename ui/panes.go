@@ -14,6 +14,13 @@ func newPanes() map[layout.Pane]pane {
 	for name := layout.NoPane + 1; int(name) < layout.PaneCount; name++ {
 		panes[name] = emptyPane{name}
 	}
+	panes[layout.HeadroomPane] = &headroomPane{}
+	panes[layout.InsidePane] = insidePane{}
+	panes[layout.PeaksPane] = &peaksPane{}
+	panes[layout.DevicesPane] = newDevicesPane()
+	panes[layout.ProcessesPane] = newProcessesPane()
+	panes[layout.EventsPane] = newEventsPane()
+	panes[layout.EventPane] = &eventPane{}
 	return panes
 }
 

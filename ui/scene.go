@@ -22,6 +22,7 @@ type scene struct {
 	readOnly bool
 	baseline *baseline // what d remembered; nil when nothing
 	choices  *choices  // what the panes share; they change it
+	reckoned reckoned
 }
 
 // baseline is a moment that later ones are compared with.
@@ -30,9 +31,54 @@ type baseline struct {
 	name string
 }
 
-// headroom reckons the headroom of the scene's source.
-func (s *scene) headroom() model.Headroom {
-	return model.HeadroomOf(s.view, s.beside, s.device, s.reserve)
+// headroom is the headroom of the scene's source, reckoned once.
+func (s *scene) headroom() *model.Headroom {
+	if s.reckoned.headroom == nil {
+		h := model.HeadroomOf(s.view, s.beside, s.device, s.reserve)
+		s.reckoned.headroom = &h
+	}
+	return s.reckoned.headroom
+}
+
+// inside is the process's memory on the device taken apart, reckoned once.
+func (s *scene) inside() *model.Inside {
+	if s.reckoned.inside == nil {
+		inside := model.InsideOf(s.view, s.beside, s.device)
+		s.reckoned.inside = &inside
+	}
+	return s.reckoned.inside
+}
+
+// host is the memory of the machine, reckoned once.
+func (s *scene) host() *model.HostMemory {
+	if s.reckoned.host == nil {
+		host := model.HostMemoryOf(s.view, s.beside)
+		s.reckoned.host = &host
+	}
+	return s.reckoned.host
+}
+
+// poolUse is what the blocks of the pool looked at add up to, reckoned once.
+func (s *scene) poolUse() (use *model.PoolUse, ok bool) {
+	pool := s.choices.poolOf(s.view)
+	if pool == nil {
+		return nil, false
+	}
+	if s.reckoned.pool != pool {
+		s.reckoned.pool = pool
+		s.reckoned.use, s.reckoned.used = pool.Use()
+	}
+	return &s.reckoned.use, s.reckoned.used
+}
+
+// reckoned is what a scene has reckoned already.
+type reckoned struct {
+	headroom *model.Headroom
+	inside   *model.Inside
+	host     *model.HostMemory
+	pool     *model.PoolView
+	use      model.PoolUse
+	used     bool
 }
 
 // span is the whole time that is known of the source, in monotonic ns.

@@ -20,6 +20,9 @@ func wallOf(view *model.SourceView, ns int64) int64 {
 	return view.Hello.Wall + ns - view.Hello.Ns
 }
 
+// clockOf is the local time of day of a moment in Unix ns.
+func clockOf(wall int64) (hour, minute, second int) { return time.Unix(0, wall).Clock() }
+
 func pidText(pid int) string { return strconv.Itoa(pid) }
 
 // peakMoment is when the memory of a source was highest, and what it was the

@@ -1,0 +1,231 @@
+package ui
+
+import (
+	"vramscope/model"
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+	"vramscope/ui/widget"
+)
+
+// headroomPane is the device as a bar, the headroom with its formula, and the
+// host's own memory.
+type headroomPane struct {
+	gauge    widget.Gauge
+	segments [5]widget.Segment
+	gates    [2]widget.Gate
+}
+
+func (*headroomPane) title(s *scene) (string, string) {
+	if s.view == nil {
+		return "Headroom", ""
+	}
+	h := s.headroom()
+	switch {
+	case h.HeadroomGate.Known && h.HeadroomGate.Crossed:
+		return "Headroom", "under 15 % free"
+	case h.PressureGate.Known && h.PressureGate.Crossed:
+		return "Headroom", "under 20 % free"
+	}
+	return "Headroom", h.Name
+}
+
+func (*headroomPane) keys() keymap.Context          { return keymap.List }
+func (*headroomPane) do(keymap.Action, *scene) bool { return false }
+
+func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
+	if s.view == nil {
+		nothing(r, "Nothing is watched. A program with a probe, a GPU or a recording fills this: `vramscope run -- python render.py`, `vramscope demo`, `vramscope FILE`.")
+		return
+	}
+	h := s.headroom()
+	if !h.DriverTotal.Known && !h.DriverFree.Known {
+		nothing(r, "The device's memory is not known: "+h.DriverFree.Why)
+		return
+	}
+	p.reckon(s, h)
+	switch r.Height() {
+	case 0:
+	case 1:
+		p.drawShort(r, h)
+	case 2:
+		p.drawBar(r.Row(0), h)
+		drawFormula(r.Row(1), h)
+	case 3:
+		p.drawBar(r.Row(0), h)
+		drawFormula(r.Row(1), h)
+		drawLargest(r.Row(2), s, h)
+	default:
+		p.drawBar(r.Row(0), h)
+		p.gauge.Legend(r, 1, 1)
+		drawFormula(r.Row(2), h)
+		drawLargest(r.Row(3), s, h)
+		if r.Height() > 4 {
+			drawGates(r.Row(4), h)
+		}
+	}
+}
+
+// reckon fills the bar: what the process uses, what lies free in its pools,
+// what others use, what the driver keeps, and what is free.
+func (p *headroomPane) reckon(s *scene, h *model.Headroom) {
+	own := s.inside().Driver.Or(s.inside().Held)
+	inPool := int64(0)
+	if h.PoolFree.Known && own.Known {
+		inPool = min(h.PoolFree.Value, own.Value)
+	}
+	others := int64(grid.Missing)
+	used := h.DriverUsed
+	if used.Known {
+		others = used.Value
+		if own.Known {
+			others = max(used.Value-own.Value, 0)
+		}
+	}
+	segments := p.segments[:0]
+	if own.Known {
+		segments = append(segments, widget.Segment{Name: s.view.Name, Value: own.Value - inPool, Style: grid.Of(themes.Used), Fill: themes.FillSolid})
+		if inPool > 0 {
+			segments = append(segments, widget.Segment{Name: "in pool", Value: inPool, Style: grid.Of(themes.Reserved), Fill: themes.FillMedium})
+		}
+	}
+	if others != grid.Missing && (others > 0 || !own.Known) {
+		name := "others"
+		if !own.Known {
+			name = "used"
+		}
+		segments = append(segments, widget.Segment{Name: name, Value: others, Style: grid.Of(themes.Others), Fill: themes.FillDense})
+	}
+	if h.DriverReserved.Known {
+		segments = append(segments, widget.Segment{Name: "driver", Value: h.DriverReserved.Value, Style: grid.Of(themes.Driver), Fill: themes.FillLight})
+	}
+	p.gauge.Segments = segments
+	p.gauge.Total = value(h.DriverTotal)
+	p.gauge.Gates = p.gates[:0]
+	for _, gate := range [...]model.Gate{h.HeadroomGate, h.PressureGate} {
+		if gate.Known && h.DriverTotal.Known {
+			p.gauge.Gates = append(p.gauge.Gates, widget.Gate{At: h.DriverTotal.Value - gate.At, Style: grid.Of(themes.Gate)})
+		}
+	}
+}
+
+func (p *headroomPane) drawBar(r grid.Region, h *model.Headroom) {
+	pen := r.Pen(0, 0)
+	pen.Text(grid.Of(themes.Dim), "device ")
+	pen.Bytes(grid.Of(themes.Total), value(h.DriverTotal), 0)
+	pen.Skip(1)
+	if left := pen.Left(); left >= 4 {
+		p.gauge.Draw(r.Sub(pen.X(), 0, left, 1))
+	}
+}
+
+func (p *headroomPane) drawShort(r grid.Region, h *model.Headroom) {
+	pen := r.Pen(0, 0)
+	pen.Text(grid.Of(themes.Dim), "headroom ")
+	pen.Bytes(headroomStyle(h), value(h.Bytes), 0)
+	pen.Skip(1)
+	if left := pen.Left(); left >= 4 {
+		p.gauge.Draw(r.Sub(pen.X(), 0, left, 1))
+	}
+}
+
+// headroomStyle is how the headroom looks: a number below zero or a crossed
+// gate is not told by its colour alone, the title and the sign say it too.
+func headroomStyle(h *model.Headroom) grid.Style {
+	switch {
+	case !h.Bytes.Known:
+		return grid.Of(themes.Dim)
+	case h.Bytes.Value < 0 || h.HeadroomGate.Crossed:
+		return grid.Of(themes.Error).With(themes.Bold)
+	case h.PressureGate.Crossed:
+		return grid.Of(themes.Warning).With(themes.Bold)
+	}
+	return grid.Of(themes.Accent).With(themes.Bold)
+}
+
+func drawFormula(r grid.Region, h *model.Headroom) {
+	dim, plain := grid.Of(themes.Dim), grid.Of(themes.Text)
+	pen := r.Pen(0, 0)
+	pen.Text(dim, "headroom ")
+	pen.Bytes(headroomStyle(h), value(h.Bytes), 0)
+	pen.Text(dim, " = free ")
+	pen.Bytes(plain, value(h.DriverFree), 0)
+	pen.Text(dim, " + in pool ")
+	pen.Bytes(plain, value(h.PoolFree), 0)
+	pen.Text(dim, " - reserve ")
+	pen.Bytes(plain, value(h.Reserve), 0)
+}
+
+func drawLargest(r grid.Region, s *scene, h *model.Headroom) {
+	dim := grid.Of(themes.Dim)
+	pen := r.Pen(0, 0)
+	pen.Text(dim, "largest single allocation ")
+	pen.Bytes(grid.Of(themes.Accent), value(h.Largest), 0)
+	host := s.host()
+	if !host.Available.Known {
+		return
+	}
+	pen.Text(dim, "   host ")
+	style := grid.Of(themes.Text)
+	if host.AvailableGate.Crossed {
+		style = grid.Of(themes.Warning).With(themes.Bold)
+	}
+	pen.Bytes(style, value(host.Available), 0)
+	pen.Text(dim, " free of ")
+	pen.Bytes(dim, value(host.Total), 0)
+	if host.CgroupLimit.Known {
+		style = grid.Of(themes.Text)
+		pen.Text(dim, "   cgroup ")
+		if host.CgroupGate.Crossed {
+			style = grid.Of(themes.Warning).With(themes.Bold)
+		}
+		pen.Percent(style, value(host.CgroupCurrent), value(host.CgroupLimit), 0)
+		pen.Text(dim, " of ")
+		pen.Bytes(dim, value(host.CgroupLimit), 0)
+		pen.Text(dim, " (gate 60 %)")
+	}
+}
+
+// drawGates says where the gates of the release policy lie.
+func drawGates(r grid.Region, h *model.Headroom) {
+	dim := grid.Of(themes.Dim)
+	pen := r.Pen(0, 0)
+	gate := func(label string, g model.Gate) {
+		pen.Text(dim, label)
+		if !g.Known {
+			pen.Rune(dim, r.Glyphs().Unknown)
+		} else if g.Crossed {
+			pen.Text(grid.Of(themes.Warning).With(themes.Bold), "crossed")
+		} else {
+			pen.Text(grid.Of(themes.OK), "clear")
+		}
+		pen.Skip(2)
+	}
+	gate("15 % free ", h.HeadroomGate)
+	gate("20 % free ", h.PressureGate)
+	gate("128 MiB cached ", h.CacheGate)
+}
+
+func (*headroomPane) origins(s *scene) []origin {
+	if s.view == nil {
+		return nil
+	}
+	h, host := s.headroom(), s.host()
+	return []origin{
+		{name: "headroom", figure: h.Bytes}, {name: "free on the device", figure: h.DriverFree},
+		{name: "device total", figure: h.DriverTotal}, {name: "device used", figure: h.DriverUsed},
+		{name: "driver's reserve", figure: h.DriverReserved}, {name: "free in the pools", figure: h.PoolFree},
+		{name: "reserve held back", figure: h.Reserve}, {name: "largest single allocation", figure: h.Largest},
+		{name: "largest free block", figure: h.LargestBlock}, {name: "cached", figure: h.Cached},
+		{name: "host available", figure: host.Available}, {name: "host total", figure: host.Total},
+		{name: "this process, resident", figure: host.Resident},
+		{name: "cgroup current", figure: host.CgroupCurrent}, {name: "cgroup limit", figure: host.CgroupLimit},
+	}
+}
+
+func (*headroomPane) selectedText(s *scene) string {
+	if s.view == nil {
+		return ""
+	}
+	return "headroom " + s.headroom().Formula()
+}

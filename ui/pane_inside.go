@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"vramscope/model"
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+)
+
+// insidePane is what a process's memory on the device consists of: its
+// allocators, those inside them, and what no allocator admits to.
+type insidePane struct{}
+
+func (insidePane) title(s *scene) (string, string) {
+	if s.view == nil {
+		return "Inside", ""
+	}
+	return "Inside " + s.view.Name, ""
+}
+
+func (insidePane) keys() keymap.Context          { return keymap.List }
+func (insidePane) do(keymap.Action, *scene) bool { return false }
+
+func (insidePane) draw(r grid.Region, s *scene, _ bool) {
+	if s.view == nil {
+		nothing(r, "A program with a probe fills this.")
+		return
+	}
+	inside := s.inside()
+	if len(inside.Roots) == 0 && !inside.Driver.Known {
+		nothing(r, "No allocator has told anything: "+inside.Driver.Why)
+		return
+	}
+	dim := grid.Of(themes.Dim)
+	pen := r.Pen(0, 0)
+	pen.Text(dim, "driver says ")
+	pen.Bytes(grid.Of(themes.Used), value(inside.Driver), 0)
+	if r.Height() > 1 {
+		for i := range inside.Roots {
+			if i+1 >= r.Height() {
+				break
+			}
+			row := r.Row(i + 1)
+			rowPen := row.Pen(1, 0)
+			drawAllocator(&rowPen, &inside.Roots[i])
+		}
+	} else {
+		for i := range inside.Roots {
+			pen.Text(dim, " = ")
+			if i > 0 {
+				pen.To(pen.X() - 3)
+				pen.Text(dim, " + ")
+			}
+			drawAllocator(&pen, &inside.Roots[i])
+		}
+	}
+	pen.Text(dim, " + unaccounted ")
+	pen.Bytes(grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
+}
+
+// drawAllocator writes an allocator and, in brackets, those that lie in it.
+func drawAllocator(pen *grid.Pen, a *model.Allocator) {
+	dim := grid.Of(themes.Dim)
+	pen.Text(grid.Of(themes.Text), allocatorName(a))
+	pen.Rune(dim, ' ')
+	pen.Bytes(grid.Of(themes.Reserved), value(a.Reserved), 0)
+	if len(a.Inner) == 0 {
+		return
+	}
+	pen.Text(dim, " (")
+	for i := range a.Inner {
+		if i > 0 {
+			pen.Text(dim, ", ")
+		}
+		pen.Text(dim, allocatorName(&a.Inner[i]))
+		pen.Rune(dim, ' ')
+		pen.Bytes(grid.Of(themes.Arena), value(a.Inner[i].Reserved), 0)
+	}
+	pen.Text(dim, ")")
+}
+
+func allocatorName(a *model.Allocator) string {
+	if a.Set.Name != "" {
+		return a.Set.Name
+	}
+	return a.Set.ID
+}
+
+func (insidePane) origins(s *scene) (all []origin) {
+	if s.view == nil {
+		return nil
+	}
+	inside := s.inside()
+	all = append(all, origin{name: "by the driver", figure: inside.Driver}, origin{name: "held by allocators", figure: inside.Held},
+		origin{name: "unaccounted", figure: inside.Unaccounted})
+	for i := range inside.Roots {
+		all = append(all, origin{name: allocatorName(&inside.Roots[i]), figure: inside.Roots[i].Reserved})
+		for j := range inside.Roots[i].Inner {
+			all = append(all, origin{name: "  " + allocatorName(&inside.Roots[i].Inner[j]), figure: inside.Roots[i].Inner[j].Reserved})
+		}
+	}
+	return all
+}

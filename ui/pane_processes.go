@@ -1,0 +1,315 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+	"vramscope/ui/widget"
+)
+
+// processesPane is a table of the programs that hold device memory: those that
+// let us in, and those that only the driver tells of.
+type processesPane struct {
+	table   widget.Table
+	rows    processRows
+	all     []processRow
+	seen    *model.Snapshot
+	pattern filterPattern
+	sort    int // column
+	up      bool
+}
+
+// processRow is one process.
+type processRow struct {
+	pid         int
+	name        string
+	device      string
+	driver      model.Figure // by the driver
+	held        model.Figure // by the allocators that told
+	unaccounted model.Figure
+	resident    model.Figure // host memory
+	view        *model.SourceView
+	gpuSet      *recorder.CounterSet
+}
+
+type processRows struct{ rows []processRow }
+
+// The columns of the table of processes.
+const (
+	processPID = iota
+	processName
+	processDriver
+	processHeld
+	processUnaccounted
+	processResident
+	processDevice
+	processReach
+)
+
+func newProcessesPane() *processesPane {
+	p := &processesPane{sort: processDriver}
+	p.table = widget.Table{SortColumn: processDriver, Descending: true, Rows: &p.rows, Columns: []widget.TableColumn{
+		processPID:         {Title: "pid", Width: 7, Align: grid.Right},
+		processName:        {Title: "process", Width: 10, Grow: 3},
+		processDriver:      {Title: "by driver", Width: 10, Align: grid.Right},
+		processHeld:        {Title: "allocators", Width: 10, Align: grid.Right, Drop: 1},
+		processUnaccounted: {Title: "unaccounted", Width: 11, Align: grid.Right, Drop: 3},
+		processResident:    {Title: "host", Width: 10, Align: grid.Right, Drop: 4},
+		processDevice:      {Title: "device", Width: 8, Grow: 1, Drop: 5},
+		processReach:       {Title: "reach", Width: 14, Grow: 1, Drop: 2},
+	}}
+	return p
+}
+
+func (p *processesPane) title(s *scene) (string, string) {
+	p.collect(s)
+	if text := p.pattern.text; text != "" {
+		return "Processes", "filter " + text
+	}
+	return "Processes", ""
+}
+
+func (*processesPane) keys() keymap.Context { return keymap.List }
+
+// collect finds the processes of a snapshot, once.
+func (p *processesPane) collect(s *scene) {
+	if p.seen == s.snapshot {
+		return
+	}
+	p.seen = s.snapshot
+	p.all = p.all[:0]
+	listed := map[*model.SourceView]bool{}
+	for _, view := range s.snapshot.Sources {
+		if view.Kind == recorder.KindDevice {
+			for i := range view.Sets {
+				if set := &view.Sets[i]; set.Of == recorder.OfProcess {
+					p.all = append(p.all, driverRow(s.snapshot, view, set, listed))
+				}
+			}
+		}
+	}
+	for _, view := range s.snapshot.Sources {
+		if view.Kind == recorder.KindProcess && !listed[view] {
+			p.all = append(p.all, ownRow(s.snapshot, view))
+		}
+	}
+	p.arrange()
+}
+
+// driverRow is a process that the driver tells of; where it lets us in, its
+// own figures stand beside the driver's.
+func driverRow(snapshot *model.Snapshot, gpu *model.SourceView, set *recorder.CounterSet, listed map[*model.SourceView]bool) processRow {
+	row := processRow{name: set.Name, device: gpu.Name, driver: gpu.Figure(set, recorder.Used), gpuSet: set}
+	row.pid, _ = strconv.Atoi(strings.TrimPrefix(set.ID, "process:"))
+	for _, view := range snapshot.Sources {
+		if view.Kind == recorder.KindProcess && view.File == "" && isProcess(view, row.pid) {
+			own := ownRow(snapshot, view)
+			listed[view] = true
+			row.held, row.unaccounted, row.resident, row.view = own.held, own.unaccounted, own.resident, view
+		}
+	}
+	return row
+}
+
+// isProcess says whether a number is one of those that a process has in its
+// namespaces.
+func isProcess(view *model.SourceView, pid int) bool {
+	return view.Hello != nil && (view.Hello.PID == pid || slices.Contains(view.Hello.NSPIDs, pid))
+}
+
+func ownRow(snapshot *model.Snapshot, view *model.SourceView) processRow {
+	inside := model.InsideOf(view, snapshot.Beside(view), "")
+	row := processRow{
+		name: view.Name, device: inside.Device, driver: inside.Driver, held: inside.Held, unaccounted: inside.Unaccounted,
+		resident: model.HostMemoryOf(view, nil).Resident, view: view,
+	}
+	if view.Hello != nil {
+		row.pid = view.Hello.PID
+	}
+	return row
+}
+
+// arrange filters and sorts the rows.
+func (p *processesPane) arrange() {
+	p.rows.rows = p.rows.rows[:0]
+	for _, row := range p.all {
+		if p.pattern.matches(row.name) || p.pattern.matches(strconv.Itoa(row.pid)) {
+			p.rows.rows = append(p.rows.rows, row)
+		}
+	}
+	slices.SortStableFunc(p.rows.rows, func(a, b processRow) int {
+		order := 0
+		switch p.sort {
+		case processPID:
+			order = cmp.Compare(a.pid, b.pid)
+		case processName:
+			order = strings.Compare(a.name, b.name)
+		case processHeld:
+			order = cmp.Compare(value(a.held), value(b.held))
+		case processResident:
+			order = cmp.Compare(value(a.resident), value(b.resident))
+		default:
+			order = cmp.Compare(value(a.driver.Or(a.held)), value(b.driver.Or(b.held)))
+		}
+		if p.table.Descending {
+			order = -order
+		}
+		return order
+	})
+	p.table.SortColumn = p.sort
+	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+func (p *processesPane) draw(r grid.Region, s *scene, _ bool) {
+	p.collect(s)
+	if len(p.rows.rows) == 0 {
+		text := "No process is known here. One with a probe, or one that the driver tells of, fills this: `vramscope run -- python render.py`."
+		if p.pattern.text != "" {
+			text = "No process matches the filter. Esc clears it."
+		}
+		nothing(r, text)
+		return
+	}
+	p.table.Offset = widget.ScrollTo(p.table.Offset, p.table.Selected, r.Height()-1, len(p.rows.rows))
+	p.table.Draw(r)
+}
+
+func (p *processesPane) do(action keymap.Action, s *scene) bool {
+	p.collect(s)
+	switch action {
+	case keymap.SortByName:
+		p.sortBy(processName)
+	case keymap.SortBySize, keymap.SortByTotal, keymap.SortByPeak:
+		p.sortBy(processDriver)
+	case keymap.SortByLive:
+		p.sortBy(processHeld)
+	case keymap.SortBySelf:
+		p.sortBy(processResident)
+	case keymap.SortByCount, keymap.SortByAge:
+		p.sortBy(processPID)
+	case keymap.ReverseSort:
+		p.table.Descending = !p.table.Descending
+		p.arrange()
+	default:
+		return moveIn(&p.table, action, len(p.rows.rows))
+	}
+	return true
+}
+
+func (p *processesPane) sortBy(column int) {
+	p.sort, p.table.Descending = column, column != processName && column != processPID
+	p.arrange()
+}
+
+func (p *processesPane) click(x, y, _, _ int, s *scene) {
+	p.collect(s)
+	if y == 0 {
+		if column := p.table.ColumnAt(x); column >= 0 {
+			if column == p.sort {
+				p.table.Descending = !p.table.Descending
+				p.arrange()
+			} else {
+				p.sortBy(column)
+			}
+		}
+		return
+	}
+	if row := p.table.Offset + y - 1; row < len(p.rows.rows) {
+		p.table.Selected = row
+	}
+}
+
+func (p *processesPane) filter() string { return p.pattern.text }
+
+func (p *processesPane) setFilter(text string) error {
+	err := p.pattern.set(text)
+	p.arrange()
+	return err
+}
+
+func (rows *processRows) Len() int { return len(rows.rows) }
+
+func (rows *processRows) DrawCell(r grid.Region, index, column int) {
+	row := &rows.rows[index]
+	text, dim := grid.Of(themes.Text), grid.Of(themes.Dim)
+	pen := r.Pen(0, 0)
+	width := r.Width()
+	switch column {
+	case processPID:
+		pen.Fit(text, strconv.Itoa(row.pid), width, grid.Right)
+	case processName:
+		r.FitMiddle(0, 0, width, text, row.name)
+	case processDriver:
+		pen.Bytes(grid.Of(themes.Used), value(row.driver), width)
+	case processHeld:
+		pen.Bytes(grid.Of(themes.Reserved), value(row.held), width)
+	case processUnaccounted:
+		pen.Bytes(grid.Of(themes.Unaccounted), value(row.unaccounted), width)
+	case processResident:
+		pen.Bytes(dim, value(row.resident), width)
+	case processDevice:
+		r.FitMiddle(0, 0, width, dim, row.device)
+	case processReach:
+		if row.view == nil {
+			mark, style := widget.SourceMark(r.Glyphs(), widget.SourceRefused)
+			pen.Rune(style, mark)
+			pen.Text(dim, " no probe")
+			return
+		}
+		mark, style := widget.SourceMark(r.Glyphs(), sourceState(row.view, false))
+		pen.Rune(style, mark)
+		pen.Rune(dim, ' ')
+		pen.Text(dim, row.view.Status.String())
+	}
+}
+
+func (p *processesPane) details(s *scene) (string, []string) {
+	p.collect(s)
+	if p.table.Selected >= len(p.rows.rows) {
+		return "", nil
+	}
+	row := &p.rows.rows[p.table.Selected]
+	var lines []string
+	add := func(name string, f model.Figure) {
+		line := originLine(origin{name: name, figure: f})
+		lines = append(lines, line.label+"  "+line.text)
+	}
+	add("by the driver", row.driver)
+	add("by its allocators", row.held)
+	add("unaccounted", row.unaccounted)
+	add("host memory", row.resident)
+	if row.view == nil {
+		return row.name, append(lines, "No probe is in it, so nothing inside can be seen and no key can act on it. Start it with: vramscope run -- COMMAND")
+	}
+	if h := row.view.Hello; h != nil {
+		lines = append(lines, "command line  "+strings.Join(h.Argv, " "), "allocators found  "+strings.Join(h.Have, ", "),
+			"obeys  "+strings.Join(h.Commands, ", "))
+		for command, why := range h.Refuses {
+			lines = append(lines, "does not obey "+command+": "+why)
+		}
+	}
+	return row.name, lines
+}
+
+func (p *processesPane) selectedText(s *scene) string {
+	p.collect(s)
+	if p.table.Selected >= len(p.rows.rows) {
+		return ""
+	}
+	return strconv.Itoa(p.rows.rows[p.table.Selected].pid)
+}
+
+// source is the source behind the selected row, "" when it has none.
+func (p *processesPane) source() string {
+	if p.table.Selected < len(p.rows.rows) && p.rows.rows[p.table.Selected].view != nil {
+		return p.rows.rows[p.table.Selected].view.ID
+	}
+	return ""
+}
