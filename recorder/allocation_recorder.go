@@ -3,6 +3,7 @@ package recorder
 import (
 	"iter"
 	"math"
+	"sort"
 
 	"vramscope/arena"
 )
@@ -203,11 +204,15 @@ func (r *AllocationRecorder) Events(scope int32) iter.Seq[*ArenaEvent] {
 			end = r.log.end()
 		}
 		from := logState{ns: entry.opened, frame: entry.frame, forward: entry.entryForward, reverse: entry.entryReverse}
-		var inside []uint64 // numbers of the scopes open inside this one
+		var inside []uint64 // numbers of the scopes open inside this one, which never fall
 		for reader := r.log.reader(entry.start, from); before(reader.at, end) && reader.next(); {
 			switch event := &reader.event; event.Op {
 			case arena.OpScopeOpen:
-				inside = append(inside, event.Scope)
+				number := event.Scope
+				if n := len(inside); n > 0 {
+					number = max(number, inside[n-1])
+				}
+				inside = append(inside, number)
 			case arena.OpScopeClose:
 				inside = closeNumber(inside, event.Scope)
 			case arena.OpReset:
@@ -231,12 +236,11 @@ func before(a, b logPosition) bool {
 
 // closeNumber takes a scope and those opened after it off a stack of numbers.
 func closeNumber(stack []uint64, number uint64) []uint64 {
-	for at := len(stack) - 1; at >= 0; at-- {
-		if stack[at] == number {
-			return stack[:at]
-		}
+	place := sort.Search(len(stack), func(i int) bool { return stack[i] > number }) - 1
+	if place < 0 || stack[place] != number {
+		return stack
 	}
-	return stack
+	return stack[:place]
 }
 
 func (r *AllocationRecorder) entry(scope int32) *scopeEntry {
@@ -271,8 +275,7 @@ func (r *AllocationRecorder) push(event *ArenaEvent, parent int32) {
 		outer.lastChild = scope
 	}
 	r.mergeParams(scope, event.Params)
-	r.stack = append(r.stack, openScope{})
-	r.stack[len(r.stack)-1].begin(event.Scope, scope, event.Forward, event.Reverse, event.Ns)
+	r.stack = pushOpen(r.stack, event, scope)
 }
 
 // mergeParams takes params into those of a scope.
@@ -294,11 +297,8 @@ func (r *AllocationRecorder) mergeParams(scope int32, params []arena.Param) {
 // close ends the scope that the event names, and every scope opened after it.
 // One that is not open is ignored.
 func (r *AllocationRecorder) close(event *ArenaEvent, at logPosition) {
-	target := len(r.stack) - 1
-	for target > 0 && r.stack[target].number > event.Scope {
-		target--
-	}
-	if target == 0 || r.stack[target].number != event.Scope {
+	target := findOpen(r.stack, event.Scope)
+	if target == 0 {
 		return
 	}
 	for top := len(r.stack) - 1; top > target; top-- {

@@ -1,6 +1,9 @@
 package recorder
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // noPeak is the peak of a scope in which nothing was allocated yet. A real one
 // can be negative: a mark from outside may be restored inside the scope.
@@ -23,6 +26,31 @@ type openScope struct {
 
 	// Counted here and not yet in the row.
 	allocs, self, total int64
+}
+
+// pushOpen puts a scope on a stack of open ones and returns it. Numbers never
+// fall along the stack, whatever a file says, so that findOpen can search.
+func pushOpen(stack []openScope, event *ArenaEvent, row int32) []openScope {
+	number := event.Scope
+	if n := len(stack); n > 0 {
+		number = max(number, stack[n-1].number)
+	}
+	stack = append(stack, openScope{})
+	stack[len(stack)-1].begin(number, row, event.Forward, event.Reverse, event.Ns)
+	return stack
+}
+
+// findOpen is the place of the scope of that number on the stack, 0 (the
+// root's) if it is not open.
+func findOpen(stack []openScope, number uint64) int {
+	place := len(stack) - 1
+	if stack[place].number != number {
+		place = sort.Search(len(stack), func(i int) bool { return stack[i].number > number }) - 1
+	}
+	if place <= 0 || stack[place].number != number {
+		return 0
+	}
+	return place
 }
 
 // begin makes s a scope that has counted nothing.

@@ -109,3 +109,15 @@ func BenchmarkSnapshot(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkLoadScopeTree(b *testing.B) {
+	tree, _ := bigTree(100_000)
+	var state ArenaState
+	tree.Snapshot().FillState(&state)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := LoadScopeTree(&state, TreeLimits{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -140,18 +140,14 @@ func (t *ScopeTree) open(event *ArenaEvent) {
 	chunk.sums[at].count++
 	chunk.open[at]++
 	t.rows.mergeParams(row, event.Params)
-	t.stack = append(t.stack, openScope{})
-	t.stack[len(t.stack)-1].begin(event.Scope, row, event.Forward, event.Reverse, event.Ns)
+	t.stack = pushOpen(t.stack, event, row)
 }
 
 // close ends the scope of that number and, implicitly, every scope opened after
 // it. A scope that is not open is ignored.
 func (t *ScopeTree) close(number uint64) {
-	target := len(t.stack) - 1
-	for target > 0 && t.stack[target].number > number {
-		target--
-	}
-	if target == 0 || t.stack[target].number != number {
+	target := findOpen(t.stack, number)
+	if target == 0 {
 		return
 	}
 	for top := len(t.stack) - 1; top >= target; top-- {

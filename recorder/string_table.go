@@ -21,6 +21,9 @@ const (
 const (
 	foldedText   = "…"
 	stringsChunk = 256
+	// A gap is left where a record was lost, and filling it copies what views
+	// share: no honest source has many.
+	maxFilled = 1 << 13
 )
 
 // ErrTooManyStrings is returned where a source has more strings than
@@ -35,6 +38,7 @@ type StringTable struct {
 	chunks []*[stringsChunk]string
 	known  uint32 // strings with a number below or equal to it may be known
 	bytes  int64
+	filled int // gaps that were filled
 }
 
 // Len is the largest number that may be known.
@@ -97,9 +101,10 @@ func (t *StringTable) set(number uint32, text string) {
 		t.chunks = append(t.chunks, new([stringsChunk]string))
 	}
 	if number <= t.known {
-		if t.chunks[chunk][at] != "" {
+		if t.chunks[chunk][at] != "" || t.filled == maxFilled {
 			return
 		}
+		t.filled++
 		// A gap inside what copies can see is filled on a copy of its own.
 		t.chunks = slices.Clone(t.chunks)
 		filled := *t.chunks[chunk]
