@@ -45,18 +45,7 @@ func (s *Segment) paint(cells []Cell, block *Block) {
 		if upper <= begin {
 			continue
 		}
-		c, bytes := &cells[cell], int64(upper-begin)
-		if c.Live+c.Free == 0 {
-			c.Stream = block.Stream
-		}
-		c.Mixed = c.Mixed || c.Stream != block.Stream
-		if block.Live {
-			c.Live += bytes
-		} else {
-			c.Free += bytes
-		}
-		c.Largest = max(c.Largest, block.Bytes)
-		c.Newest = max(c.Newest, block.Since)
+		cells[cell].add(block, int64(upper-begin))
 		begin = upper
 	}
 }
