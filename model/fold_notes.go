@@ -113,6 +113,16 @@ func OOMDetail(oom *recorder.OOM) []string {
 	if oom.Rule != "" {
 		lines = append(lines, "classified by: "+oom.Rule)
 	}
+	lines = append(lines, ladderLines(oom)...)
+	if oom.Outcome != "" {
+		lines = append(lines, "then: "+oom.Outcome)
+	}
+	return lines
+}
+
+// ladderLines are what the failure callback did, a line for each retry.
+func ladderLines(oom *recorder.OOM) []string {
+	var lines []string
 	for _, step := range oom.Steps {
 		line := fmt.Sprintf("retry %d: %s, took %s", step.Attempt, step.Action, FormatDuration(step.Ns))
 		if step.Freed != nil {
@@ -122,9 +132,6 @@ func OOMDetail(oom *recorder.OOM) []string {
 			line += " (" + step.Why + ")"
 		}
 		lines = append(lines, line)
-	}
-	if oom.Outcome != "" {
-		lines = append(lines, "then: "+oom.Outcome)
 	}
 	return lines
 }

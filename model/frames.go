@@ -12,7 +12,7 @@ type frameStart struct{ ns, frame int64 }
 
 // append notes that a frame begins. A number that is not larger than the last
 // one begins the count anew; what came before is then found by time alone.
-func (a *frameAxis) append(ns, frame int64) (grown bool) {
+func (a *frameAxis) append(ns, frame int64) (grown int) {
 	if n := a.starts.end; a.starts.len() > 0 {
 		last := a.starts.at(n - 1)
 		ns = max(ns, last.ns)
@@ -24,8 +24,8 @@ func (a *frameAxis) append(ns, frame int64) (grown bool) {
 }
 
 // drop gives up whole chunks of frames that began before ns, except the one
-// under way then, and says how many.
-func (a *frameAxis) drop(ns int64) (chunks int) { return a.starts.drop(a.after(ns) - 1) }
+// under way then, and says how many frames.
+func (a *frameAxis) drop(ns int64) (frames int) { return a.starts.drop(a.after(ns) - 1) }
 
 // after is the number of the first entry that begins after ns.
 func (a *frameAxis) after(ns int64) int {

@@ -28,6 +28,8 @@ type Headroom struct {
 	HeadroomGate Gate // less than 15 % of the device free: memory is reclaimed before a foreign launch
 	PressureGate Gate // less than 20 % free: the device is under pressure
 	CacheGate    Gate // 128 MiB or more cached: emptying the caches is worth while
+
+	pooled bool // the process has a pool there
 }
 
 // Gate is a line that a number is held against.
@@ -72,14 +74,13 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 func (h *Headroom) addPools(subject *SourceView, device string) {
 	none := missing(subject.title() + " has no pool on this device")
 	h.PoolFree, h.LargestBlock, h.Cached = none, none, none
-	first := true
 	for _, root := range subject.roots(device) {
 		if root.Of != recorder.OfPool {
 			continue
 		}
 		free, largest, cached := subject.poolFree(root), subject.Figure(root, recorder.LargestFree), subject.cached(root)
-		if first {
-			h.PoolFree, h.LargestBlock, h.Cached, first = free, largest, cached, false
+		if !h.pooled {
+			h.PoolFree, h.LargestBlock, h.Cached, h.pooled = free, largest, cached, true
 			continue
 		}
 		h.PoolFree, h.Cached = h.PoolFree.plus(free), h.Cached.plus(cached)
@@ -107,13 +108,11 @@ func (v *SourceView) cached(set *recorder.CounterSet) Figure {
 // headroom all the same; one that has a pool of which the free bytes are not
 // known has none that could be believed.
 func (h *Headroom) add() {
-	none := h.PoolFree.View == "" && !h.PoolFree.Known && h.PoolFree.Set == ""
-	switch {
-	case none:
-		h.Bytes = h.DriverFree.minus(h.Reserve)
-	default:
-		h.Bytes = h.DriverFree.plus(h.PoolFree).minus(h.Reserve)
+	h.Bytes = h.DriverFree
+	if h.pooled {
+		h.Bytes = h.Bytes.plus(h.PoolFree)
 	}
+	h.Bytes = h.Bytes.minus(h.Reserve)
 	h.Largest = h.DriverFree
 	if h.LargestBlock.Known && h.DriverFree.Known && h.LargestBlock.Value > h.DriverFree.Value {
 		h.Largest = h.LargestBlock

@@ -79,9 +79,7 @@ func (k *historyKeeper) addSample(ns int64, sets []recorder.CounterSet) {
 // addFrame notes that a frame begins.
 func (k *historyKeeper) addFrame(ns, frame int64) {
 	k.view = nil
-	if k.frames.append(ns, frame) {
-		k.bytes += chunkLength * 16
-	}
+	k.bytes += k.frames.append(ns, frame) * 16
 }
 
 // addGap says that nothing is known from ns on until the next sample.
@@ -130,7 +128,7 @@ func (k *historyKeeper) trim(now int64) {
 			}
 		}
 		if k.frames.starts.len() > chunkLength && k.frames.starts.at(k.frames.starts.first+chunkLength).ns < old {
-			k.bytes -= k.frames.drop(old) * chunkLength * 16
+			k.bytes -= k.frames.drop(old) * 16
 		}
 		k.forgetEnded(old)
 	}

@@ -27,3 +27,14 @@ func (s *Snapshot) Since(seq uint64) []Entry {
 	}
 	return s.Log[seq-first+1:]
 }
+
+// String is the level in a word.
+func (l Level) String() string {
+	switch l {
+	case LevelError:
+		return "error"
+	case LevelWarning:
+		return "warning"
+	}
+	return "info"
+}

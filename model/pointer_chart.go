@@ -19,7 +19,7 @@ type PointerColumn struct {
 // exactBlocks is how many blocks of events a column must hold on average before
 // events at its edges are drawn with their block. Below that every event is
 // looked at.
-const exactBlocks = 8
+const exactBlocks = 4
 
 // PointerColumns answers what the pointers of an arena did between t0 and t1
 // (monotonic ns) in n columns of equal length, appended to into. Where events
@@ -153,18 +153,29 @@ func (c *pointerChart) enter() {
 	c.entered, c.events = true, false
 	c.spans = [pointerKinds]span{noSpan, noSpan, noSpan}
 	if c.sampled != nil {
-		number := c.sampled.search(c.begin, c.sampled.times.first) - 1
-		if number >= c.sampled.times.first && (!c.known || c.sampled.times.at(number) > c.stood) {
-			if values, ok := sampledPointers(c.sampled, number); ok {
-				c.stand(values, c.sampled.times.at(number))
-			}
-		}
+		c.standOnSample()
 	}
 	if c.known {
 		for k, value := range c.now {
 			c.spans[k].add(value)
 		}
 	}
+}
+
+// standOnSample takes the newest sample in front of the column for where the
+// pointers stand, where it is newer than the newest event: as long as it holds.
+func (c *pointerChart) standOnSample() {
+	number := c.sampled.search(c.begin, c.sampled.times.first) - 1
+	if number < c.sampled.times.first {
+		return
+	}
+	ns := c.sampled.times.at(number)
+	if c.known && ns <= c.stood {
+		return
+	}
+	values, ok := sampledPointers(c.sampled, number)
+	c.stand(values, ns)
+	c.known = ok && c.begin-ns <= c.sampled.hold()
 }
 
 // finish ends the column and begins the next one.
@@ -178,16 +189,13 @@ func (c *pointerChart) finish() {
 	}
 }
 
-// result is the column as it was filled. Without events in it the samples are
-// the better word, if there are any.
+// result is the column as it was filled. Where no event lies in it, samples may.
 func (c *pointerChart) result() PointerColumn {
 	if c.begin > c.view.Now {
 		return PointerColumn{}
 	}
-	if !c.events {
-		if sampled := c.fromSamples(); sampled.Forward.Known {
-			return sampled
-		}
+	if !c.events && c.sampled != nil {
+		c.takeSamples()
 	}
 	return PointerColumn{Forward: c.of(pointerForward), Reverse: c.of(pointerReverse), Used: c.of(pointerUsed)}
 }
@@ -199,27 +207,39 @@ func (c *pointerChart) of(kind int) Column {
 	return Column{Min: c.spans[kind].min, Max: c.spans[kind].max, Last: c.now[kind], Known: true}
 }
 
-// fromSamples is the column as the samples have it.
-func (c *pointerChart) fromSamples() PointerColumn {
-	if c.sampled == nil {
-		return PointerColumn{}
+// takeSamples takes the samples in the column.
+func (c *pointerChart) takeSamples() {
+	s := c.sampled
+	from := s.search(c.begin, s.times.first)
+	to := s.search(min(c.end, c.view.Now+1), from)
+	if from >= to {
+		return
 	}
-	var room [1]Column
-	one := func(counter recorder.Counter) Column {
-		bound := func(i int) int64 { return [2]int64{c.begin, c.end}[i] }
-		return c.sampled.chart(room[:0], counter, 1, bound, c.view.Now)[0]
+	values, ok := sampledPointers(s, to-1)
+	if !ok {
+		return
 	}
-	column := PointerColumn{Forward: one(recorder.Forward)}
-	reverse, length := one(recorder.Reverse), one(recorder.Length)
-	if reverse.Known && length.Known {
-		column.Reverse = Column{Min: length.Last - reverse.Max, Max: length.Last - reverse.Min, Last: length.Last - reverse.Last, Known: true}
+	c.stand(values, s.times.at(to-1))
+	if to-from == 1 {
+		for k, value := range values {
+			c.spans[k].add(value)
+		}
+		return
 	}
-	if column.Forward.Known && column.Reverse.Known {
-		// The extremes of the two need not have been at one moment.
-		column.Used = Column{Min: column.Forward.Min + column.Reverse.Min, Max: column.Forward.Max + column.Reverse.Max,
-			Last: column.Forward.Last + column.Reverse.Last, Known: true}
+	// The extremes of the two sides need not have been at one moment.
+	length := values[pointerReverse]
+	if reverse := s.column(recorder.Reverse); reverse != nil && length != unknownValue {
+		last, _ := reverse.value(to - 1)
+		length += last
+		inside := reverse.span(from, to)
+		c.spans[pointerReverse].join(span{min: length - inside.max, max: length - inside.min})
 	}
-	return column
+	forward := s.column(recorder.Forward).span(from, to)
+	c.spans[pointerForward].join(forward)
+	if values[pointerUsed] != unknownValue {
+		both := c.spans[pointerReverse]
+		c.spans[pointerUsed].join(span{min: forward.min + both.min, max: forward.max + both.max})
+	}
 }
 
 // sampledPointers are the charted values of a sample.

@@ -197,7 +197,9 @@ func (p *poolFold) unless(problem string) string {
 	return problem
 }
 
-// allocate marks a stretch as handed out. It must lie in free blocks.
+// allocate marks a stretch as handed out. It must lie in free blocks. In which
+// stream's list the rest of a free block then is, the event does not say: it is
+// taken to stay where it was, until the next state knows better.
 func (p *poolFold) allocate(block Block) (problem string) {
 	at := p.table.find(block.Address)
 	if at < 0 {

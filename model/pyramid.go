@@ -46,11 +46,11 @@ type pyramid struct {
 	count  int                         // elements so far
 }
 
-// add appends an element's span. It says how many chunks of memory were taken.
+// add appends an element's span. It says for how many nodes memory was taken.
 func (p *pyramid) add(element span) (grown int) {
 	if p.count == 0 {
 		for k := range p.open {
-			p.open[k] = noSpan
+			p.open[k], p.levels[k].chunk = noSpan, fan
 		}
 	}
 	p.count++
@@ -64,21 +64,27 @@ func (p *pyramid) add(element span) (grown int) {
 		}
 		element = p.open[k]
 		p.open[k] = noSpan
-		if p.levels[k].append(element) {
-			grown++
-		}
+		grown += p.levels[k].append(element)
 	}
 	return grown
 }
 
 // drop gives up nodes in front of the element of that number and says how many
-// chunks that was.
-func (p *pyramid) drop(number int) (chunks int) {
+// nodes.
+func (p *pyramid) drop(number int) (nodes int) {
 	for k := range p.levels {
 		number /= fan
-		chunks += p.levels[k].drop(number)
+		nodes += p.levels[k].drop(number)
 	}
-	return chunks
+	return nodes
+}
+
+// room is for how many nodes memory is taken.
+func (p *pyramid) room() (nodes int) {
+	for k := range p.levels {
+		nodes += p.levels[k].room()
+	}
+	return nodes
 }
 
 // span is the span of the elements [from, to); leaf gives that of a stretch

@@ -46,9 +46,7 @@ func (s *series) append(ns int64, values *recorder.Counters) (bytes int) {
 		s.learnGap(ns - last)
 	}
 	number := s.times.end
-	if s.times.append(ns) {
-		bytes += chunkLength * 8
-	}
+	bytes = s.times.append(ns) * 8
 	known := values.Len()
 	for i := range s.columns {
 		column := &s.columns[i]
@@ -96,10 +94,7 @@ func (s *series) addColumns(number int, values *recorder.Counters) (bytes int) {
 func (c *seriesColumn) append(value int64) (bytes int) {
 	element := noSpan
 	element.add(value)
-	if c.values.append(value) {
-		bytes += chunkLength * 8
-	}
-	return bytes + c.summary.add(element)*chunkLength*16
+	return c.values.append(value)*8 + c.summary.add(element)*16
 }
 
 // column finds a counter; nil when the series never had it.
@@ -115,27 +110,21 @@ func (s *series) column(counter recorder.Counter) *seriesColumn {
 // drop gives up whole chunks of samples in front of the one of that number and
 // says how many bytes came free.
 func (s *series) drop(number int) (bytes int) {
-	bytes = s.times.drop(number) * chunkLength * 8
+	bytes = s.times.drop(number) * 8
 	for i := range s.columns {
 		column := &s.columns[i]
-		before := s.times.first - column.start
-		if before <= 0 {
-			continue
+		if before := s.times.first - column.start; before > 0 {
+			bytes += column.values.drop(before)*8 + column.summary.drop(column.values.first)*16
 		}
-		bytes += column.values.drop(before) * chunkLength * 8
-		bytes += column.summary.drop(column.values.first) * chunkLength * 16
 	}
 	return bytes
 }
 
 // size is how many bytes the series takes.
 func (s *series) size() (bytes int) {
-	bytes = len(s.times.chunks) * chunkLength * 8
+	bytes = s.times.room() * 8
 	for i := range s.columns {
-		bytes += len(s.columns[i].values.chunks) * chunkLength * 8
-		for k := range s.columns[i].summary.levels {
-			bytes += len(s.columns[i].summary.levels[k].chunks) * chunkLength * 16
-		}
+		bytes += s.columns[i].values.room()*8 + s.columns[i].summary.room()*16
 	}
 	return bytes
 }

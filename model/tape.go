@@ -32,7 +32,7 @@ type stretch struct {
 	from, to   int64 // ns of the earliest and the latest of what it holds; from > to while it is empty
 	before     int64 // ns of the latest of everything in front of it
 	fixed      int64 // memory of the beginning, estimated
-	bytes      int64 // memory in all, estimated
+	grown      int64 // memory of the rest, estimated
 }
 
 // tapeRecord is a record that is kept as it came.
@@ -57,6 +57,7 @@ type era struct {
 // tape is the owner's side.
 type tape struct {
 	limit    int64 // bytes; 0 keeps everything
+	most     int   // events in a stretch
 	sealed   []*stretch
 	open     *stretch
 	bytes    int64           // of the sealed ones
@@ -77,7 +78,7 @@ type tapeView struct {
 }
 
 func newTape(limit int64, f *fold) *tape {
-	t := &tape{limit: limit, counts: map[int64]int64{}}
+	t := &tape{limit: limit, most: stretchEvents, counts: map[int64]int64{}}
 	t.begin(f)
 	return t
 }
@@ -94,11 +95,10 @@ func (t *tape) begin(f *fold) {
 		next.fixed = start.size(nil)
 	} else {
 		next.fixed = start.size(t.open.start)
-		if t.open.empty() {
+		if t.open.empty() && t.open.before == next.before {
 			next.fixed += t.open.fixed
 		} else {
-			t.open.bytes = t.open.size()
-			t.bytes += t.open.bytes
+			t.bytes += t.open.size()
 			t.sealed = append(t.sealed, t.open)
 		}
 	}
@@ -122,16 +122,7 @@ const (
 func (s *stretch) empty() bool { return len(s.records) == 0 && s.events == 0 }
 
 // size is the memory of a stretch, estimated.
-func (s *stretch) size() int64 {
-	bytes := s.fixed
-	for i := range s.arenas {
-		bytes += s.arenas[i].log.Bytes() + 96
-	}
-	for i := range s.records {
-		bytes += 64 + recordSize(s.records[i].record)
-	}
-	return bytes
-}
+func (s *stretch) size() int64 { return s.fixed + s.grown }
 
 // recordSize is the memory of a record, estimated.
 func recordSize(record recorder.Record) int64 {
@@ -144,11 +135,12 @@ func recordSize(record recorder.Record) int64 {
 	return 256
 }
 
-// trim gives up the oldest stretches while the tape is too long.
+// trim gives up the oldest stretches while the tape is too long. One stretch is
+// always kept besides the newest, so that there is a past.
 func (t *tape) trim() {
 	n := 0
-	for t.limit > 0 && n < len(t.sealed) && t.bytes > t.limit {
-		t.bytes -= t.sealed[n].bytes
+	for t.limit > 0 && n < len(t.sealed)-1 && t.bytes > t.limit {
+		t.bytes -= t.sealed[n].size()
 		n++
 	}
 	if n > 0 {
@@ -160,8 +152,8 @@ func (t *tape) trim() {
 
 // full says whether the newest stretch should end here.
 func (t *tape) full() bool {
-	return t.open.events+t.open.poolEvents >= stretchEvents || len(t.open.records) >= stretchRecords ||
-		t.limit > 0 && t.open.events%1024 == 0 && t.open.size() > t.limit/4
+	return t.open.events+t.open.poolEvents >= t.most || len(t.open.records) >= stretchRecords ||
+		t.limit > 0 && t.open.grown > t.limit/4
 }
 
 // add keeps a record.
@@ -177,6 +169,7 @@ func (t *tape) add(record recorder.Record) {
 	}
 	t.note(ns)
 	t.open.records = append(t.open.records, tapeRecord{ns, record})
+	t.open.grown += 48 + recordSize(record)
 }
 
 // addEvent keeps an event of an arena.
@@ -186,8 +179,12 @@ func (t *tape) addEvent(id int64, event *recorder.ArenaEvent) {
 		place = len(t.open.arenas)
 		t.places[id] = place
 		t.open.arenas = append(t.open.arenas, arenaStretch{id: id, base: t.counts[id]})
+		t.open.grown += 128
 	}
-	t.open.arenas[place].log.Append(event)
+	log := &t.open.arenas[place].log
+	t.open.grown -= log.Bytes()
+	log.Append(event)
+	t.open.grown += log.Bytes()
 	t.open.events++
 	t.note(event.Ns)
 }

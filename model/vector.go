@@ -1,8 +1,8 @@
 package model
 
-// chunkLength is how many elements a vector takes memory for at a time: small
-// enough that a short series is cheap, large enough that a long one has few
-// pieces.
+// chunkLength is how many elements a vector takes memory for at a time, unless
+// its owner says otherwise: small enough that a short series is cheap, large
+// enough that a long one has few pieces.
 const chunkLength = 256
 
 // vector is a row of elements that only grows at its end and only shrinks at
@@ -13,49 +13,56 @@ const chunkLength = 256
 // and dropping while another goroutine reads the copy, because what the copy
 // can see is never written again.
 type vector[T any] struct {
-	chunks []*[chunkLength]T
-	first  int // number of the oldest element that is kept, a multiple of chunkLength
+	chunks [][]T
+	chunk  int // elements in a chunk; 0 is chunkLength
+	first  int // number of the oldest element that is kept, a multiple of chunk
 	end    int // number of the next element
 }
 
-// append adds an element and says whether memory was taken for it.
-func (v *vector[T]) append(element T) (grown bool) {
-	at := v.end - v.first
-	if at == len(v.chunks)*chunkLength {
-		v.chunks = append(v.chunks, new([chunkLength]T))
-		grown = true
+// append adds an element and says for how many memory was taken.
+func (v *vector[T]) append(element T) (grown int) {
+	if v.chunk == 0 {
+		v.chunk = chunkLength
 	}
-	v.chunks[at/chunkLength][at%chunkLength] = element
+	at := v.end - v.first
+	if at == len(v.chunks)*v.chunk {
+		v.chunks = append(v.chunks, make([]T, v.chunk))
+		grown = v.chunk
+	}
+	v.chunks[at/v.chunk][at%v.chunk] = element
 	v.end++
 	return grown
 }
 
 // at is the element of that number, which must lie in [first, end).
 func (v *vector[T]) at(number int) T {
-	at := uint(number - v.first)
-	return v.chunks[at/chunkLength][at%chunkLength]
+	at, chunk := uint(number-v.first), uint(v.chunk)
+	return v.chunks[at/chunk][at%chunk]
 }
 
 // run is the elements from number on that lie together in memory, at least one
 // and none from end on.
 func (v *vector[T]) run(number, end int) []T {
-	at := uint(number - v.first)
-	offset := at % chunkLength
-	return v.chunks[at/chunkLength][offset:min(chunkLength, offset+uint(end-number))]
+	at, chunk := uint(number-v.first), uint(v.chunk)
+	offset := at % chunk
+	return v.chunks[at/chunk][offset:min(chunk, offset+uint(end-number))]
 }
 
 // len is how many elements are kept.
 func (v *vector[T]) len() int { return v.end - v.first }
 
-// drop gives up whole chunks in front of number and says how many.
-func (v *vector[T]) drop(number int) (chunks int) {
-	chunks = min((number-v.first)/chunkLength, len(v.chunks))
-	if chunks <= 0 {
+// room is for how many elements memory is taken.
+func (v *vector[T]) room() int { return len(v.chunks) * v.chunk }
+
+// drop gives up whole chunks in front of number and says how many elements.
+func (v *vector[T]) drop(number int) (elements int) {
+	if v.chunk == 0 || number-v.first < v.chunk {
 		return 0
 	}
+	chunks := min((number-v.first)/v.chunk, len(v.chunks))
 	// Readers hold the old row of chunks, so it is not shifted in place.
-	v.chunks = append([]*[chunkLength]T(nil), v.chunks[chunks:]...)
-	v.first += chunks * chunkLength
+	v.chunks = append([][]T(nil), v.chunks[chunks:]...)
+	v.first += chunks * v.chunk
 	v.end = max(v.end, v.first)
-	return chunks
+	return chunks * v.chunk
 }

@@ -20,6 +20,7 @@ func (d *Device) replay(p *pairing) {
 	r := replay{d: d, p: p, g: g}
 	r.run()
 	d.pieces = g.pieces
+	d.adoptSegments()
 	d.setBase()
 	d.Reserves = len(d.Segments) > 0 || len(d.tally.segmentEvents) > 0
 	d.findPeaks(&r)
@@ -274,5 +275,24 @@ func (d *Device) judgeEnd(last *Totals) {
 	}
 	if odd > 0 {
 		d.problem("the blocks of %d segments do not add up to their size", odd)
+	}
+}
+
+// adoptSegments takes over what only the end state knows of a segment that is
+// still there: older traces have no pool in their events.
+func (d *Device) adoptSegments() {
+	var byAddress ordered
+	for i, s := range d.Segments {
+		byAddress.put(s.Address, int32(i))
+	}
+	for i := range d.pieces {
+		p := &d.pieces[i]
+		number, found := byAddress.floor(p.address)
+		if p.to != never || !found {
+			continue
+		}
+		if s := &d.Segments[number]; p.address-s.Address < uint64(s.Bytes) {
+			p.pool, p.small = s.Pool, s.Small
+		}
 	}
 }

@@ -46,7 +46,7 @@ type Device struct {
 	Problems   []string
 	FirstUs    int64 // Unix microseconds of the first event that has a time; 0 none
 	LastUs     int64
-	UsedStacks int   // distinct stacks over the events
+	UsedStacks int // distinct stacks over the events
 	OOMEvents  []int32
 
 	index   *Index
@@ -62,6 +62,7 @@ type Device struct {
 	tally   *tally
 
 	freeOnRequest bool
+	spans         func() []Span
 	clock         func() []int64 // times that never go back, for traces in which some do
 }
 
@@ -155,7 +156,7 @@ func newDevice(x *Index, source *recorder.DumpDevice) *Device {
 // pairFrom pairs the events from one on and joins them with the end state. The
 // end state of a truncated dump is of a time that its trace does not reach.
 func (d *Device) pairFrom(begin int, counts *[256]int) *pairing {
-	p := pair(d.Events, begin, counts)
+	p := pair(d.Events, begin, counts, slices.Contains(d.Blocks.State, recorder.DumpPendingFree))
 	if !d.index.Dump.Truncated {
 		p.join(&d.Blocks)
 	}
@@ -175,6 +176,7 @@ func (d *Device) adoptTally() {
 	if t.backwards {
 		d.problem("times go back: places in time are those of the latest time so far")
 	}
+	d.spans = d.lazySpans()
 	d.clock = func() []int64 { return d.Events.TimeUs }
 	if t.unsteady {
 		d.clock = sync.OnceValue(func() []int64 { return steadyTimes(d.Events.TimeUs) })

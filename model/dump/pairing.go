@@ -21,7 +21,8 @@ type pairing struct {
 	closes map[int32]int32
 
 	// freeOnRequest is set for a trace that was told to leave out
-	// free_completed: there a block ends when its free is requested.
+	// free_completed: there a block ends when its free is requested. A short
+	// trace may just have none; then the end state has blocks that wait.
 	freeOnRequest bool
 	asks          bool // the trace has free_requested before free_completed
 
@@ -46,12 +47,14 @@ type beforeBlock struct {
 	dropped   bool  // turned out to be no such block
 }
 
-// pair reads the events in order. counts says how often each action occurs.
-func pair(events *recorder.DumpEvents, begin int, counts *[256]int) *pairing {
+// pair reads the events in order. counts says how often each action occurs,
+// waiting whether blocks of the end state wait for a stream.
+func pair(events *recorder.DumpEvents, begin int, counts *[256]int, waiting bool) *pairing {
 	p := &pairing{
 		events: events, begin: begin, life: make([]int32, events.Len()), open: newAddresses(),
 		closes: map[int32]int32{}, lastLost: -1,
-		freeOnRequest: counts[recorder.DumpFreeRequested] > 0 && counts[recorder.DumpFreeCompleted]+counts[recorder.DumpFree] == 0,
+		freeOnRequest: counts[recorder.DumpFreeRequested] > 0 && !waiting &&
+			counts[recorder.DumpFreeCompleted]+counts[recorder.DumpFree] == 0,
 	}
 	p.asks = counts[recorder.DumpFreeRequested] > 0 && !p.freeOnRequest
 	for i := range p.life[:begin] {

@@ -95,8 +95,8 @@ func (g *geometry) remove(event int32, address uint64, bytes int64) {
 	if bytes <= 0 || end < address {
 		return
 	}
+	number, found := g.locate(address) // while the pieces show the way
 	g.closePieces(event, address, end)
-	number, found := g.locate(address)
 	if !found {
 		return
 	}

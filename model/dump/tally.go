@@ -11,8 +11,10 @@ import (
 type tally struct {
 	segmentEvents []int32
 	ooms          []int32
-	stacks        int   // distinct ones over the events, an empty one too
-	firstUs       int64 // Unix microseconds; 0 when no event has a time
+	userDefined   int
+	seen          []bool // by stack: it stands at some event
+	stacks        int    // how many were seen, an empty one too
+	firstUs       int64  // Unix microseconds; 0 when no event has a time
 	lastUs        int64
 	timed         bool
 	backwards     bool // some time is before the one in front of it
@@ -46,6 +48,7 @@ func take(events *recorder.DumpEvents, stacks int) *tally {
 	t := &tally{allocated: allocatedByStack{stride: max(leastStride, 16*stacks), stacks: stacks}}
 	accounts := make([]stackAccount, stacks)
 	seen := make([]bool, stacks)
+	t.seen = seen
 	last := int64(math.MinInt64)
 	for i, action := range events.Action {
 		if i > 0 && i%t.allocated.stride == 0 {
@@ -76,6 +79,8 @@ func take(events *recorder.DumpEvents, stacks int) *tally {
 			t.segmentEvents = append(t.segmentEvents, int32(i))
 		case recorder.DumpOOM:
 			t.ooms = append(t.ooms, int32(i))
+		case recorder.DumpUserDefined:
+			t.userDefined++
 		}
 	}
 	if t.timed {

@@ -1,0 +1,167 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"vramscope/recorder"
+)
+
+// Change is what became of a scope between two moments or two recordings.
+type Change uint8
+
+// The changes.
+const (
+	ChangeNone Change = iota
+	ChangeGrown
+	ChangeShrunk
+	ChangeNew
+	ChangeGone
+)
+
+var changeNames = [...]string{"unchanged", "grown", "shrunk", "new", "gone"}
+
+// String is the change in a word.
+func (c Change) String() string { return changeNames[min(int(c), len(changeNames)-1)] }
+
+// ScopeDiff is one path of two scope trees side by side. Where a tree has no such
+// path its numbers are zero and Before or After is false.
+type ScopeDiff struct {
+	Name   string
+	Parent int  // place in the list of the row above, -1 under the root
+	Depth  int  // 0 under the root
+	Before bool // the first tree has it
+	After  bool // the second one has it
+
+	CountBefore, CountAfter           int64 // scopes
+	AllocCountBefore, AllocCountAfter int64 // scopes inside included
+	SelfBefore, SelfAfter             int64 // bytes
+	TotalBefore, TotalAfter           int64 // bytes, scopes inside included
+	PeakBefore, PeakAfter             int64 // bytes, above entry
+}
+
+// DiffPath is the names from the outermost scope down to a row of a list.
+func DiffPath(diffs []ScopeDiff, row int) []string {
+	path := make([]string, diffs[row].Depth+1)
+	for ; row >= 0; row = diffs[row].Parent {
+		path[diffs[row].Depth] = diffs[row].Name
+	}
+	return path
+}
+
+// Change says what became of the scope, by its total bytes, or by its peak where
+// those are the same.
+func (d *ScopeDiff) Change() Change {
+	switch {
+	case !d.Before:
+		return ChangeNew
+	case !d.After:
+		return ChangeGone
+	}
+	switch cmp.Or(cmp.Compare(d.TotalAfter, d.TotalBefore), cmp.Compare(d.PeakAfter, d.PeakBefore)) {
+	case 1:
+		return ChangeGrown
+	case -1:
+		return ChangeShrunk
+	}
+	return ChangeNone
+}
+
+// DiffScopes puts two scope trees side by side, path by path, parents before
+// their children and siblings of the largest change in peak first. It serves two
+// moments of one arena as well as arenas of two recordings. Abandoned scopes are
+// left out.
+func DiffScopes(before, after *ArenaView) []ScopeDiff {
+	d := differ{rows: map[diffKey]int{}}
+	d.take(before, false)
+	d.take(after, true)
+	return d.ordered()
+}
+
+// differ joins trees by path.
+type differ struct {
+	diffs []ScopeDiff
+	rows  map[diffKey]int // its place
+}
+
+type diffKey struct {
+	parent int
+	name   string
+}
+
+func (d *differ) take(a *ArenaView, after bool) {
+	if a == nil || a.Scopes == nil {
+		return
+	}
+	places := make([]int, a.Scopes.Len())
+	for row := range int32(len(places)) {
+		key := diffKey{parent: -1, name: a.strings.String(a.Scopes.Name(row))}
+		depth := 0
+		if up := a.Scopes.Parent(row); up >= 0 {
+			key.parent = places[up]
+			depth = d.diffs[key.parent].Depth + 1
+		}
+		place, ok := d.rows[key]
+		if !ok {
+			place = len(d.diffs)
+			d.rows[key] = place
+			d.diffs = append(d.diffs, ScopeDiff{Name: key.name, Parent: key.parent, Depth: depth})
+		}
+		places[row] = place
+		d.diffs[place].set(a.Scopes.Row(row), after)
+	}
+}
+
+func (d *ScopeDiff) set(row recorder.ScopeRow, after bool) {
+	if after {
+		d.After = true
+		d.CountAfter, d.AllocCountAfter = d.CountAfter+row.Count, d.AllocCountAfter+row.AllocCount
+		d.SelfAfter, d.TotalAfter = d.SelfAfter+row.SelfBytes, d.TotalAfter+row.TotalBytes
+		d.PeakAfter = max(d.PeakAfter, row.Peak)
+		return
+	}
+	d.Before = true
+	d.CountBefore, d.AllocCountBefore = d.CountBefore+row.Count, d.AllocCountBefore+row.AllocCount
+	d.SelfBefore, d.TotalBefore = d.SelfBefore+row.SelfBytes, d.TotalBefore+row.TotalBytes
+	d.PeakBefore = max(d.PeakBefore, row.Peak)
+}
+
+// ordered lists the rows as a tree.
+func (d *differ) ordered() []ScopeDiff {
+	below := make([][]int, len(d.diffs)+1)
+	for i := range d.diffs {
+		below[d.diffs[i].Parent+1] = append(below[d.diffs[i].Parent+1], i)
+	}
+	for _, children := range below {
+		slices.SortStableFunc(children, func(a, b int) int {
+			return cmp.Compare(d.diffs[b].weight(), d.diffs[a].weight())
+		})
+	}
+	ordered := make([]ScopeDiff, 0, len(d.diffs))
+	type step struct{ old, parent int }
+	steps := make([]step, 0, len(d.diffs))
+	push := func(above, parent int) {
+		for i := len(below[above+1]) - 1; i >= 0; i-- {
+			steps = append(steps, step{below[above+1][i], parent})
+		}
+	}
+	push(-1, -1)
+	for len(steps) > 0 {
+		next := steps[len(steps)-1]
+		steps = steps[:len(steps)-1]
+		diff := d.diffs[next.old]
+		diff.Parent = next.parent
+		ordered = append(ordered, diff)
+		push(next.old, len(ordered)-1)
+	}
+	return ordered
+}
+
+// weight is how much a row matters: by how much its peak changed.
+func (d *ScopeDiff) weight() int64 {
+	change := d.PeakAfter - d.PeakBefore
+	if change < 0 {
+		return -change
+	}
+	return change
+}

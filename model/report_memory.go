@@ -1,0 +1,257 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"vramscope/recorder"
+)
+
+// ArenaReport is one arena.
+type ArenaReport struct {
+	ID             int64         `json:"id"`
+	Name           string        `json:"name"`
+	Job            string        `json:"job,omitempty"`
+	From           string        `json:"from,omitempty"` // the program, in a calibration dump
+	Device         string        `json:"device,omitempty"`
+	Length         *int64        `json:"length"`
+	Forward        int64         `json:"forward"`
+	Reverse        int64         `json:"reverse"`
+	HighWater      *int64        `json:"high_water"` // simultaneous, since the last reset
+	PeakEver       int64         `json:"peak_ever"`  // simultaneous, over its life, resets or not
+	AllocCount     int64         `json:"alloc_count"`
+	SelfBytes      int64         `json:"self_bytes"` // allocated outside every scope
+	Failed         int64         `json:"failed_allocations"`
+	Managed        bool          `json:"managed"`
+	HasBuffer      bool          `json:"has_buffer"`
+	HalfBuilt      bool          `json:"half_built,omitempty"` // it never got its buffer
+	Partial        bool          `json:"partial,omitempty"`    // its beginning was not seen
+	CutEvents      int64         `json:"cut_events,omitempty"` // that did not fit the registry
+	Folded         int64         `json:"folded_scopes,omitempty"`
+	Scopes         []ScopeReport `json:"scopes,omitempty"`
+	Abandoned      []ScopeReport `json:"abandoned,omitempty"` // open at a reset; never averaged with the others
+	EventsSeen     int64         `json:"events_seen"`
+	EventsComplete bool          `json:"events_complete"` // callers and dtypes are over its whole life
+	Callers        []RollupRow   `json:"callers,omitempty"`
+	DTypes         []RollupRow   `json:"dtypes,omitempty"`
+}
+
+// ScopeReport is one row of a scope tree: scopes of one name under one parent.
+// Bytes and counts add up, peaks are the largest.
+type ScopeReport struct {
+	Name        string        `json:"name"`
+	Count       int64         `json:"count"`
+	Open        int32         `json:"open,omitempty"`
+	Unclosed    int64         `json:"unclosed,omitempty"` // ended with an outer scope or a reset
+	AllocCount  int64         `json:"alloc_count"`        // scopes inside included
+	SelfBytes   int64         `json:"self_bytes"`
+	TotalBytes  int64         `json:"total_bytes"` // scopes inside included
+	LiveBytes   *int64        `json:"live_bytes"`  // in the open scope; null where none is open
+	Peak        int64         `json:"peak"`        // simultaneous, above entry
+	PeakForward int64         `json:"peak_forward"`
+	PeakReverse int64         `json:"peak_reverse"`
+	PeakAt      int64         `json:"peak_at_ns,omitempty"`
+	PeakFrame   *int64        `json:"peak_frame"`
+	Params      []ParamReport `json:"params,omitempty"`
+	Children    []ScopeReport `json:"children,omitempty"`
+}
+
+// ParamReport is a parameter last seen on a scope.
+type ParamReport struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// RollupRow is bytes allocated under one name.
+type RollupRow struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Count int64  `json:"count"`
+}
+
+// SummedReport is the scopes of all arenas by name.
+type SummedReport struct {
+	Scopes    []SummedScope `json:"scopes"`
+	Abandoned []SummedScope `json:"abandoned,omitempty"`
+}
+
+// SummedScope is every scope of one name. See ScopeSum.
+type SummedScope struct {
+	Name       string `json:"name"`
+	Arenas     int    `json:"arenas"`
+	Count      int64  `json:"count"`
+	AllocCount int64  `json:"alloc_count"`
+	SelfBytes  int64  `json:"self_bytes"`
+	TotalBytes int64  `json:"total_bytes"`
+	Peak       int64  `json:"peak"`
+	PeakArena  int64  `json:"peak_arena"`
+}
+
+// PoolReport is one pool.
+type PoolReport struct {
+	ID            int64              `json:"id"`
+	Name          string             `json:"name"`
+	Device        string             `json:"device,omitempty"`
+	Tier          string             `json:"tier"`
+	Why           string             `json:"why,omitempty"` // the reason for the tier
+	Stack         []string           `json:"stack,omitempty"`
+	Generation    int                `json:"generation"`
+	Generations   []GenerationReport `json:"generations,omitempty"` // those that ended
+	Limit         *int64             `json:"limit"`
+	Reserved      *int64             `json:"reserved"`
+	Live          *int64             `json:"live"`
+	LiveBlocks    *int64             `json:"live_blocks"`
+	Free          *int64             `json:"free"`
+	LargestFree   *int64             `json:"largest_free"`
+	Releasable    *int64             `json:"releasable"`
+	Fragmentation *float64           `json:"fragmentation"` // 1 − largest / free
+	Ladder        *recorder.Ladder   `json:"ladder,omitempty"`
+}
+
+// GenerationReport is what a pool had counted when it was rebuilt.
+type GenerationReport struct {
+	Generation    int   `json:"generation"`
+	EndedAt       int64 `json:"ended_at_ns"`
+	PeakBytes     int64 `json:"peak_bytes"`
+	LifetimeBytes int64 `json:"lifetime_bytes"`
+	LifetimeCount int64 `json:"lifetime_count"`
+	PoolBytes     int64 `json:"pool_bytes"`
+}
+
+func arenaReport(v *SourceView, a *ArenaView) ArenaReport {
+	root := a.Scopes.Root()
+	report := ArenaReport{ID: a.ID, Name: a.State.Name, Job: a.State.Job, From: a.State.From, Device: a.State.Device,
+		Forward: a.State.Forward, Reverse: a.State.Reverse, PeakEver: root.Peak, AllocCount: root.AllocCount, SelfBytes: root.SelfBytes,
+		Failed: a.Failed, Managed: a.State.Managed, HasBuffer: a.State.HasBuffer, HalfBuilt: a.State.HalfBuilt, Partial: a.Partial,
+		CutEvents: a.State.CutEvents, Folded: a.Scopes.Folded(), EventsSeen: a.Events,
+		Callers: rollupRows(a.Callers()), DTypes: rollupRows(a.DTypes())}
+	if !a.Partial {
+		length, highWater := a.State.Length, a.State.HighWater
+		report.Length, report.HighWater = &length, &highWater
+	}
+	var counted int64
+	for _, row := range report.Callers {
+		counted += row.Count
+	}
+	report.EventsComplete = !a.Partial && counted == root.AllocCount
+	report.Scopes = scopeReports(v, a, a.Scopes, -1)
+	report.Abandoned = scopeReports(v, a, a.Scopes.Abandoned(), -1)
+	return report
+}
+
+func scopeReports(v *SourceView, a *ArenaView, scopes *recorder.ScopeSnapshot, above int32) []ScopeReport {
+	var reports []ScopeReport
+	for row := range scopes.Children(above) {
+		numbers := scopes.Row(row)
+		report := ScopeReport{Name: a.strings.String(numbers.Name), Count: numbers.Count, Open: numbers.Open, Unclosed: numbers.Unclosed,
+			AllocCount: numbers.AllocCount, SelfBytes: numbers.SelfBytes, TotalBytes: numbers.TotalBytes, Peak: numbers.Peak,
+			PeakForward: numbers.PeakForward, PeakReverse: numbers.PeakReverse, Params: paramReports(numbers.Params),
+			Children: scopeReports(v, a, scopes, row)}
+		if numbers.PeakNs > 0 {
+			report.PeakAt = numbers.PeakNs - v.First
+		}
+		if numbers.PeakFrame >= 0 {
+			report.PeakFrame = &numbers.PeakFrame
+		}
+		if live, ok := scopes.Live(row); ok {
+			report.LiveBytes = &live
+		}
+		reports = append(reports, report)
+	}
+	slices.SortStableFunc(reports, func(a, b ScopeReport) int { return cmp.Compare(b.Peak, a.Peak) })
+	return reports
+}
+
+func rollupRows(rollups []Rollup) []RollupRow {
+	rows := make([]RollupRow, len(rollups))
+	for i, r := range rollups {
+		rows[i] = RollupRow(r)
+	}
+	return rows
+}
+
+func summedReports(sums []ScopeSum) []SummedScope {
+	rows := make([]SummedScope, len(sums))
+	for i, sum := range sums {
+		rows[i] = SummedScope(sum)
+	}
+	return rows
+}
+
+func poolReport(v *SourceView, p *PoolView) PoolReport {
+	report := PoolReport{ID: p.ID, Name: p.State.Name, Device: p.State.Device, Tier: p.State.Tier, Why: p.State.Why,
+		Stack: p.State.Stack, Generation: p.State.Generation, Ladder: p.State.Ladder}
+	if p.State.Limit > 0 {
+		report.Limit = &p.State.Limit
+	}
+	for _, g := range p.State.Generations {
+		report.Generations = append(report.Generations, GenerationReport{Generation: g.Generation, EndedAt: g.Ended - v.First,
+			PeakBytes: g.PeakBytes, LifetimeBytes: g.LifetimeBytes, LifetimeCount: g.LifetimeCount, PoolBytes: g.PoolBytes})
+	}
+	use, ok := p.Use()
+	if !ok {
+		return report
+	}
+	blocks := int64(use.LiveBlocks)
+	report.Reserved, report.Live, report.LiveBlocks = &use.Reserved, &use.Live, &blocks
+	report.Free, report.LargestFree, report.Releasable = &use.Free.Bytes, &use.Free.Largest, &use.Releasable
+	if share, ok := use.Free.Fragmentation(); ok {
+		report.Fragmentation = &share
+	}
+	return report
+}
+
+// setReports are the counters over the run, sets in order of appearance.
+func setReports(v *SourceView) []SetReport {
+	var reports []SetReport
+	for _, view := range v.history.sets {
+		labels := view.labels[len(view.labels)-1]
+		report := SetReport{ID: view.id, Of: labels.of, Name: labels.name, Device: labels.device, Call: labels.call, In: labels.in,
+			Why: labels.why, Counters: map[string]CounterReport{}}
+		for i := range view.series.columns {
+			counter := view.series.columns[i].counter
+			highest, at, ok := v.Peak(view.id, counter)
+			if !ok {
+				continue
+			}
+			row := CounterReport{Max: highest, At: at - v.First}
+			if last, ok := view.series.columns[i].lastKnown(view.series.times.first, view.series.times.end); ok {
+				row.Last = &last
+			}
+			report.Counters[counter.String()] = row
+		}
+		reports = append(reports, report)
+	}
+	return reports
+}
+
+// peakReport is the newest of the source's peak counters, those of a peak region
+// stack first.
+func peakReport(v *SourceView) *PeakReport {
+	for _, of := range []string{recorder.OfPeaks, recorder.OfPool} {
+		for _, view := range v.history.sets {
+			if view.labels[len(view.labels)-1].of != of {
+				continue
+			}
+			read := func(counter recorder.Counter) *int64 {
+				column := view.series.column(counter)
+				if column == nil {
+					return nil
+				}
+				if value, ok := column.lastKnown(view.series.times.first, view.series.times.end); ok {
+					return &value
+				}
+				return nil
+			}
+			report := PeakReport{Reported: read(recorder.PeakReported), Live: read(recorder.PeakLive), Floor: read(recorder.PeakFloor),
+				Open: read(recorder.PeakOpen), Compatible: read(recorder.PeakCompatible)}
+			if report.Reported == nil {
+				report.Reported = read(recorder.PeakAllocated)
+			}
+			if report.Reported != nil {
+				return &report
+			}
+		}
+	}
+	return nil
+}
