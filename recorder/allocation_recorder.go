@@ -18,12 +18,11 @@ type RecorderLimits struct {
 // its time, frame and pointers, so that the whole tree can be built again from
 // the events alone (Replay).
 //
-// It mirrors algan's AllocationRecorder, whose rules are in the project's
-// notes on that system: an allocation is an event of the innermost scope alone
-// and counts in AllocCount and in both peaks of every open scope; peaks are
-// taken after an allocation, and no rewind lowers them; closing a scope closes
-// every scope opened after it; a reset moves the outermost open scope, with all
-// below it, from the root to the abandoned ones.
+// It mirrors algan's AllocationRecorder: an allocation is an event of the
+// innermost scope alone and counts in AllocCount and in both peaks of every
+// open scope; peaks are taken after an allocation, and no rewind lowers them;
+// closing a scope closes every scope opened after it; a reset moves the
+// outermost open scope, with all below it, from the root to the abandoned ones.
 //
 // It belongs to one goroutine.
 type AllocationRecorder struct {

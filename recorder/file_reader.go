@@ -113,6 +113,7 @@ type contentReader struct {
 	failed    error // the input's
 }
 
+// Read gives content out.
 func (c *contentReader) Read(into []byte) (int, error) {
 	if !c.known {
 		if err := c.recognise(); err != nil {
@@ -168,6 +169,7 @@ func (c *contentReader) readInput(into []byte) (int, error) {
 // inputReader is the rest of the input, counted.
 type inputReader struct{ *contentReader }
 
+// Read reads the input.
 func (r inputReader) Read(into []byte) (int, error) { return r.readInput(into) }
 
 // inflate reads on in a compressed input. One that was cut ends there.

@@ -209,6 +209,7 @@ func (w *FileWriter) fail(err error) error {
 // file. A piece that does not fit is taken back.
 type fileSink struct{ *FileWriter }
 
+// Write writes a piece, or takes back what was written of it.
 func (s fileSink) Write(piece []byte) (int, error) {
 	w := s.FileWriter
 	if w.failed != nil {

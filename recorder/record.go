@@ -449,19 +449,47 @@ type Want struct {
 	Events bool `json:"ev"`
 }
 
-// The types, as the "t" key says them.
-func (*Hello) Type() string       { return "hello" }
-func (*Strings) Type() string     { return "str" }
-func (*State) Type() string       { return "state" }
-func (*Sample) Type() string      { return "s" }
-func (*Frame) Type() string       { return "frame" }
+// Type is "hello".
+func (*Hello) Type() string { return "hello" }
+
+// Type is "str".
+func (*Strings) Type() string { return "str" }
+
+// Type is "state".
+func (*State) Type() string { return "state" }
+
+// Type is "s".
+func (*Sample) Type() string { return "s" }
+
+// Type is "frame".
+func (*Frame) Type() string { return "frame" }
+
+// Type is "ev".
 func (*ArenaEvents) Type() string { return "ev" }
-func (*PoolEvents) Type() string  { return "ev" }
-func (*Peak) Type() string        { return "peak" }
-func (*OOM) Type() string         { return "oom" }
-func (*Command) Type() string     { return "cmd" }
-func (*Ack) Type() string         { return "ack" }
-func (*Note) Type() string        { return "note" }
-func (*Lost) Type() string        { return "lost" }
-func (*Bye) Type() string         { return "bye" }
-func (*Want) Type() string        { return "want" }
+
+// Type is "ev".
+func (*PoolEvents) Type() string { return "ev" }
+
+// Type is "peak".
+func (*Peak) Type() string { return "peak" }
+
+// Type is "oom".
+func (*OOM) Type() string { return "oom" }
+
+// Type is "cmd".
+func (*Command) Type() string { return "cmd" }
+
+// Type is "ack".
+func (*Ack) Type() string { return "ack" }
+
+// Type is "note".
+func (*Note) Type() string { return "note" }
+
+// Type is "lost".
+func (*Lost) Type() string { return "lost" }
+
+// Type is "bye".
+func (*Bye) Type() string { return "bye" }
+
+// Type is "want".
+func (*Want) Type() string { return "want" }

@@ -121,3 +121,22 @@ func BenchmarkLoadScopeTree(b *testing.B) {
 		}
 	}
 }
+
+// A recording's way into the tree: lines are read and every event is observed.
+func BenchmarkDecodeAndObserve(b *testing.B) {
+	line, err := AppendLine(nil, benchBatch())
+	if err != nil {
+		b.Fatal(err)
+	}
+	decoder, tree := NewDecoder(&repeated{line: line}), NewScopeTree(TreeLimits{})
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		record, err := decoder.Next()
+		if err != nil {
+			b.Fatal(err)
+		}
+		tree.ObserveBatch(record.(*ArenaEvents))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*MaxBatch), "ns/event")
+}

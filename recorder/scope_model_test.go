@@ -8,8 +8,8 @@ import (
 	"vramscope/arena"
 )
 
-// The model of these tests: algan's recorder as the notes on it say it, with
-// pointers and lists, nothing clever. Everything faster is held against it.
+// The model of these tests: the rules of algan's recorder with pointers and
+// lists, nothing clever. Everything faster is held against it.
 
 type modelScope struct {
 	name                                     uint32

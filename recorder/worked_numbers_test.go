@@ -7,7 +7,7 @@ import (
 	"vramscope/arena"
 )
 
-// The worked tree of the notes on algan's recorder: arena 1024; scope
+// A worked tree, counted by algan's rules: arena 1024; scope
 // render{3 x u8; scope trace{10 x f32; 3 x f64 persist; temp{50 x f32}};
 // scope post{5 x f64}}.
 func workedTree(observe func(ArenaEvent)) *bump {

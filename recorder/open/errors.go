@@ -25,6 +25,7 @@ type UnknownError struct {
 	Path  string
 	Text  bool   // it looks like text
 	Begin string // how it begins, safe for a terminal
+	Opens string // what can be opened, as a sentence goes on
 }
 
 // Error is one sentence that says what can be opened.
@@ -33,15 +34,15 @@ func (e *UnknownError) Error() string {
 	if e.Text {
 		kind = "text that begins with "
 	}
-	return fmt.Sprintf("%q is not recognised: %s%s; open a recording (.vscope, .vscope.zst) or a PyTorch memory snapshot", e.Path, kind, e.Begin)
+	return fmt.Sprintf("%q is not recognised: %s%s; open %s", e.Path, kind, e.Begin, e.Opens)
 }
 
 // unknown describes content that no format matches.
 func unknown(path string, c *content) *UnknownError {
 	if c.text != "" {
-		return &UnknownError{Path: path, Text: true, Begin: quoted(c.text)}
+		return &UnknownError{Path: path, Text: true, Begin: quoted(c.text), Opens: whatOpens()}
 	}
-	return &UnknownError{Path: path, Begin: fmt.Sprintf("% x", c.head[:min(len(c.head), 16)])}
+	return &UnknownError{Path: path, Begin: fmt.Sprintf("% x", c.head[:min(len(c.head), 16)]), Opens: whatOpens()}
 }
 
 // quoted is the beginning of a text, without anything that a terminal obeys.

@@ -2,6 +2,7 @@ package open
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -26,6 +27,17 @@ type Format struct {
 // Opens says whether files of the format are opened.
 func (f *Format) Opens() bool { return f.recording || f.ReadDump != nil }
 
+// whatOpens is the formats that are opened, as a sentence goes on.
+func whatOpens() string {
+	var names []string
+	for i := range formats {
+		if formats[i].Opens() {
+			names = append(names, formats[i].Name)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
 const (
 	notYet    = "there is no reader for it yet"
 	notMemory = "no GPU memory is in it"
@@ -36,7 +48,7 @@ const (
 // tried: the first match counts. A reader for a foreign dump is put in here, as
 // ReadDump of its line.
 var formats = []Format{
-	{Name: "a recording", recording: true, match: isRecording},
+	{Name: "a recording (.vscope, .vscope.zst)", recording: true, match: isRecording},
 	{
 		Name: "a PyTorch memory snapshot or another Python pickle", match: isPickle,
 		Reason: notYet, Advice: "nothing in it was executed; view it with PyTorch's memory_viz",
@@ -56,7 +68,7 @@ var formats = []Format{
 		Reason: "it holds the host's heap, and GPU memory is not in it", Advice: "run memray stats on it, with the version of memray that wrote it",
 	},
 	{
-		Name: "an Nsight Systems report", match: contains("NVIDIA Tegra Profiler Report"),
+		Name: "an Nsight Systems report", match: beginsNear("NVIDIA Tegra Profiler Report"),
 		Reason: "its format is NVIDIA's own", Advice: "convert it with nsys export --type sqlite, from a capture with --cuda-memory-usage=true",
 	},
 	{
@@ -158,29 +170,46 @@ func isNsightExport(c *content) bool {
 		(bytes.Contains(c.head, []byte("CUDA_GPU_MEMORY_USAGE_EVENTS")) || bytes.Contains(c.head, []byte("ENUM_CUDA_")))
 }
 
-// firstKeys is how much of a JSON text its first keys are looked for in.
-const firstKeys = 4096
-
 func isSnapshotJSON(c *content) bool {
-	keys := c.text[:min(len(c.text), firstKeys)]
-	switch {
-	case strings.HasPrefix(keys, "{"):
-		return strings.Contains(keys, `"segments"`) || strings.Contains(keys, `"device_traces"`)
-	case strings.HasPrefix(keys, "["):
-		return strings.Contains(keys, `"segment_type"`)
+	if keys := topKeys(c.text); keys["segments"] || keys["device_traces"] {
+		return true
 	}
-	return false
+	return strings.HasPrefix(c.text, "[") && strings.Contains(c.text, `"segment_type"`)
 }
 
 func isTrace(c *content) bool {
-	keys := c.text[:min(len(c.text), firstKeys)]
-	switch {
-	case strings.HasPrefix(keys, "{"):
-		return strings.Contains(keys, `"schemaVersion"`) || strings.Contains(keys, `"deviceProperties"`) || strings.Contains(keys, `"traceEvents"`)
-	case strings.HasPrefix(keys, "["):
-		return strings.Contains(keys, `"ph"`)
+	if keys := topKeys(c.text); keys["schemaVersion"] || keys["deviceProperties"] || keys["traceEvents"] {
+		return true
 	}
-	return false
+	return strings.HasPrefix(c.text, "[") && strings.Contains(c.text, `"ph"`)
+}
+
+// topKeys is the keys of a JSON object, as far as its text is there.
+func topKeys(text string) map[string]bool {
+	keys := map[string]bool{}
+	if !strings.HasPrefix(text, "{") {
+		return keys
+	}
+	tokens := json.NewDecoder(strings.NewReader(text))
+	depth, isKey := 0, false
+	for {
+		token, err := tokens.Token()
+		if err != nil {
+			return keys
+		}
+		if key, ok := token.(string); ok && depth == 1 && isKey {
+			keys[key] = true
+			isKey = false
+			continue
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		isKey = depth == 1
+	}
 }
 
 func isTorchOOM(c *content) bool {
@@ -201,9 +230,9 @@ func begins(magic string) func(*content) bool {
 	return func(c *content) bool { return bytes.HasPrefix(c.head, []byte(magic)) }
 }
 
-// contains matches content that holds those bytes.
-func contains(magic string) func(*content) bool {
-	return func(c *content) bool { return bytes.Contains(c.head, []byte(magic)) }
+// beginsNear matches content that has those bytes close to its start.
+func beginsNear(magic string) func(*content) bool {
+	return func(c *content) bool { return bytes.Contains(c.head[:min(len(c.head), 256)], []byte(magic)) }
 }
 
 // starts matches a text.

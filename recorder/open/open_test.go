@@ -153,6 +153,7 @@ func TestUnknownFiles(t *testing.T) {
 		strings.Repeat("日本", 100):          {Text: true, Begin: `"` + strings.Repeat("日本", 20) + `…"`},
 		string(gzipped([]byte("nothing"))): {Text: true, Begin: `"nothing"`},
 		"\x1f\x8b\x00":                     {},
+		`{"a":{"segments":1}}`:             {Text: true, Begin: `"{\"a\":{\"segments\":1}}"`},
 	} {
 		path := write(t, []byte(content))
 		_, err := Open(path, nil)
