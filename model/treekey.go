@@ -21,10 +21,11 @@ const (
 	TreeByAllocs                // allocations, scopes inside included
 	TreeByName                  // A to Z
 	TreeByOrder                 // as the scopes were first opened
+	TreeByCount                 // scopes merged into the row
 	treeKeys
 )
 
-var treeKeyNames = [...]string{"peak", "total", "self", "live now", "allocations", "name", "order"}
+var treeKeyNames = [...]string{"peak", "total", "self", "live now", "allocations", "name", "order", "count"}
 
 // String is the key's name on the screen.
 func (k TreeKey) String() string { return treeKeyNames[min(k, treeKeys-1)] }
@@ -38,9 +39,14 @@ type sortedRow struct {
 	row int32
 }
 
-// sortKeys fills in what the rows of a tree are sorted by.
-func sortKeys(rows []sortedRow, scopes *recorder.ScopeSnapshot, key TreeKey, table *recorder.StringTable) {
-	read := func(row int32) int64 { return 0 }
+// sortKeys fills in what the rows of a tree are sorted by, in its own order or
+// in the opposite one.
+func sortKeys(rows []sortedRow, scopes *recorder.ScopeSnapshot, key TreeKey, reversed bool, table *recorder.StringTable) {
+	turn := uint64(0)
+	if reversed {
+		turn = math.MaxUint64
+	}
+	read := func(row int32) int64 { return -int64(row) }
 	switch key {
 	case TreeByPeak:
 		read = scopes.Peak
@@ -50,6 +56,8 @@ func sortKeys(rows []sortedRow, scopes *recorder.ScopeSnapshot, key TreeKey, tab
 		read = scopes.SelfBytes
 	case TreeByAllocs:
 		read = scopes.AllocCount
+	case TreeByCount:
+		read = scopes.Count
 	case TreeByLive:
 		live := make(map[int32]int64, len(scopes.Open()))
 		for _, open := range scopes.Open() {
@@ -64,13 +72,18 @@ func sortKeys(rows []sortedRow, scopes *recorder.ScopeSnapshot, key TreeKey, tab
 	case TreeByName:
 		ranks := nameRanks(scopes, table)
 		for row := range rows {
-			rows[row] = sortedRow{key: ranks[scopes.Name(int32(row))], row: int32(row)}
+			rows[row] = sortedRow{key: ranks[scopes.Name(int32(row))] ^ turn, row: int32(row)}
 		}
 		return
 	}
 	for row := range rows {
-		// The larger comes first: signed numbers in descending order.
-		rows[row] = sortedRow{key: ^(uint64(read(int32(row))) ^ 1<<63), row: int32(row)}
+		// The larger comes first: signed numbers in descending order. What is not
+		// known comes last in either order.
+		value := read(int32(row))
+		rows[row] = sortedRow{key: ^(uint64(value) ^ 1<<63) ^ turn, row: int32(row)}
+		if value == math.MinInt64 {
+			rows[row].key = math.MaxUint64
+		}
 	}
 }
 

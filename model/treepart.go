@@ -82,7 +82,7 @@ func mix(parent, name uint64) uint64 {
 }
 
 // sort orders the children of every row.
-func (p *treePart) sort(key TreeKey) {
+func (p *treePart) sort(key TreeKey, reversed bool) {
 	if p.sorted {
 		return
 	}
@@ -94,7 +94,7 @@ func (p *treePart) sort(key TreeKey) {
 		p.starts, p.children, p.place = make([]int32, most), make([]int32, most), make([]int32, most)
 	}
 	rows := p.rows[:n]
-	sortKeys(rows, p.scopes, key, &p.table)
+	sortKeys(rows, p.scopes, key, reversed, &p.table)
 	rows = sortRows(rows, p.room[:n])
 	// Rows in order go to their parents, whose children are then in order.
 	p.starts, p.children, p.place = p.starts[:n+2], p.children[:n], p.place[:n+1]

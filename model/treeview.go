@@ -16,6 +16,7 @@ type TreeView struct {
 	main      treePart
 	abandoned treePart
 	key       TreeKey
+	reversed  bool
 	filter    treeFilter
 	depth     int32          // rows down to it are open unless toggled
 	toggled   map[RowID]bool // open or not, where somebody said so
@@ -67,6 +68,17 @@ func (t *TreeView) Key() TreeKey { return t.key }
 func (t *TreeView) SortBy(key TreeKey) {
 	if t.key != key {
 		t.key, t.main.sorted, t.abandoned.sorted, t.stale = key, false, false, true
+	}
+}
+
+// Reversed says whether the tree is sorted the other way round.
+func (t *TreeView) Reversed() bool { return t.reversed }
+
+// SetReversed turns the order of sorting round. Rows without a number to sort by
+// stay last.
+func (t *TreeView) SetReversed(reversed bool) {
+	if t.reversed != reversed {
+		t.reversed, t.main.sorted, t.abandoned.sorted, t.stale = reversed, false, false, true
 	}
 }
 
@@ -140,7 +152,7 @@ func (t *TreeView) flatten() {
 }
 
 func (t *TreeView) prepare(part *treePart) {
-	part.sort(t.key)
+	part.sort(t.key, t.reversed)
 	part.filter(&t.filter)
 }
 
