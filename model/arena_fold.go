@@ -18,6 +18,7 @@ type arenaFold struct {
 	since   int64 // ns of the first event, 0 before there is one
 	callers rollupFold
 	dtypes  rollupFold
+	temps   temporaries
 
 	marksShared bool
 	frozen      bool // a checkpoint holds it: thaw before changing it
@@ -43,6 +44,7 @@ func replaceArena(state *recorder.ArenaState, before *arenaFold) (*arenaFold, er
 		a.failed, a.events, a.since = before.failed, before.events, before.since
 		a.callers, a.dtypes = before.callers, before.dtypes
 		a.callers.frozen, a.dtypes.frozen = true, true
+		a.temps = before.temps.lent()
 	}
 	return a, err
 }
@@ -55,6 +57,7 @@ func (a *arenaFold) thaw() *arenaFold {
 	c := *a
 	c.tree = a.tree.Clone()
 	c.callers.frozen, c.dtypes.frozen = true, true
+	c.temps = a.temps.lent()
 	c.marksShared, c.frozen = true, false
 	return &c
 }
@@ -81,12 +84,17 @@ func (a *arenaFold) apply(event *recorder.ArenaEvent) {
 		a.pushMark(event.Forward)
 	case arena.OpRestore:
 		a.popMark()
+	case arena.OpTempPush:
+		a.temps.push(event)
+	case arena.OpTempPop:
+		a.temps.pop()
 	case arena.OpFail:
 		a.failed++
 	case arena.OpNew:
 		a.begin(event)
 	case arena.OpReset:
 		a.state.HighWater, a.state.Marks = 0, nil
+		a.temps = temporaries{known: true}
 	case arena.OpRelease:
 		a.state.HasBuffer, a.state.Released = false, event.Ns
 	}
@@ -103,6 +111,7 @@ func (a *arenaFold) apply(event *recorder.ArenaEvent) {
 func (a *arenaFold) begin(event *recorder.ArenaEvent) {
 	*a = arenaFold{id: a.id, tree: recorder.NewScopeTree(recorder.TreeLimits{})}
 	a.state = recorder.ArenaState{ID: a.id, Length: event.Bytes, Managed: true, HasBuffer: true, Created: event.Ns}
+	a.temps.known = true
 }
 
 func (a *arenaFold) pushMark(forward int64) {
@@ -126,6 +135,7 @@ func (a *arenaFold) published(table *recorder.StringTable) *ArenaView {
 	}
 	view := &ArenaView{ID: a.id, State: a.state, Partial: a.partial, Failed: a.failed, Events: a.events, Since: a.since,
 		strings: *table, callers: a.callers.publish(), dtypes: a.dtypes.publish()}
+	view.Temporaries, view.TemporariesKnown = a.temps.publish()
 	a.marksShared = true
 	view.Scopes = a.tree.Snapshot()
 	view.Innermost = scopePath(view.Scopes, view.Scopes.Innermost(), table)

@@ -97,6 +97,9 @@ type ArenaView struct {
 	Events    int64  // seen
 	Since     int64  // monotonic ns of the first event that was seen, 0 before there is one
 
+	Temporaries      []OpenTemporary // contexts that have not ended, outermost first, as far as events told
+	TemporariesKnown bool            // these are all of them
+
 	strings recorder.StringTable
 	callers *rollupView
 	dtypes  *rollupView
