@@ -123,11 +123,3 @@ func TestReplayGivesTheFactsOfRealDumps(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkNew(b *testing.B) {
-	dump := load(b, "resnet50-400-steps")
-	b.ReportAllocs()
-	for b.Loop() {
-		New(dump)
-	}
-}

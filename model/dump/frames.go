@@ -197,12 +197,12 @@ func (s *Search) Frame(frame uint32) bool {
 
 // Stack says whether any frame of a stack was found.
 func (s *Search) Stack(stack int32) bool {
-	for _, frame := range s.x.Stack(stack) {
-		if s.Frame(frame) {
+	for _, frame := range s.x.Dump.Stacks.Stack(stack) {
+		if int(frame) < len(s.frames) && s.frames[frame] {
 			return true
 		}
 	}
-	return false
+	return stack == BeforeRecording && s.before || stack == 0 && s.none
 }
 
 // Filter keeps the totals of stacks in which the text was found.

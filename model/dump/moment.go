@@ -23,7 +23,7 @@ const (
 	momentTime
 )
 
-// AtEnd, AtPeak and AtEvent make moments.
+// The moments that need no number.
 var (
 	AtEnd  = Moment{kind: momentEnd}
 	AtPeak = Moment{kind: momentPeak}

@@ -119,8 +119,8 @@ func (x *Index) Explain(o *OOM) []string {
 		bytesText(o.Usable.Largest), bytesText(o.Usable.Free))
 	switch o.Reason {
 	case ReasonLimit:
-		say("The device had the memory: the process had set itself a limit, somewhere from %s to %s "+
-			"(torch.cuda.set_per_process_memory_fraction sets one).", bytesText(o.Highest), bytesText(o.Totals[Reserved]+o.Needed))
+		say("The device had the memory: the process had set itself a limit, at least %s and less than %s "+
+			"(torch.cuda.set_per_process_memory_fraction sets one).", fineText(o.Highest), fineText(o.Totals[Reserved]+o.Needed))
 	case ReasonPieces:
 		if o.Usable.Free >= o.Asked {
 			say("The free bytes were in pieces: together they would have been enough, no piece was.")
@@ -163,9 +163,9 @@ func (x *Index) toGo(o *OOM) string {
 		names = append(names, fmt.Sprintf("%s of %s", bytesText(total.Bytes), x.StackName(total.Stack)))
 	}
 	if more := len(o.Go) - named; more > 0 {
-		names = append(names, fmt.Sprintf("%d more stacks", more))
+		names = append(names, countOf(more, "more stack"))
 	}
-	return upper(text) + "; what would have had to go, the largest first: " + strings.Join(names, ", ") + "."
+	return upper(text) + "; what would have had to go, as far as that: " + strings.Join(names, ", ") + "."
 }
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

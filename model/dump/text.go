@@ -38,6 +38,27 @@ func bytesText(bytes int64) string {
 	return fmt.Sprintf("%s%.1f %s", sign, value, binaryUnits[unit])
 }
 
+// fineText is bytesText with two decimals, for numbers that lie close together.
+func fineText(bytes int64) string {
+	value, unit := float64(bytes), -1
+	for value >= 1023.995 && unit < len(binaryUnits)-1 {
+		value /= 1024
+		unit++
+	}
+	if unit < 0 {
+		return bytesText(bytes)
+	}
+	return fmt.Sprintf("%.2f %s", value, binaryUnits[unit])
+}
+
+// countOf writes a number with its noun: "1 stack", "3 stacks".
+func countOf(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
 // durationText writes microseconds for people, in whole seconds from two
 // minutes on.
 func durationText(us int64) string {

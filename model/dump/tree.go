@@ -1,8 +1,6 @@
 package dump
 
 import (
-	"cmp"
-	"math/bits"
 	"slices"
 
 	"vramscope/recorder"
@@ -19,16 +17,20 @@ const (
 	FromProgram
 )
 
-// Tree is all stacks of a dump as one tree. Node 0 is the root; a node's number
-// is larger than its parent's. It is built once, weights of a moment are laid
-// over it.
+// Tree is all stacks of a dump as one tree, laid out depth first: node 0 is
+// the root and what is below a node comes right after it. It is built once;
+// weights of a moment are laid over it.
 type Tree struct {
 	Frame  []uint32 // by node: a frame's number or one of the frames that are none
 	Parent []int32  // by node; -1 for the root
 
-	starts   []int32 // by node, one more: where its children stand in children
-	children []int32
-	leaves   []int32 // by stack number, counted from -1: the node at which it ends
+	ends   []int32 // by node: the first node after it that is not below it
+	leaves []int32 // by stack number, counted from -1: the node at which it ends
+
+	// Nodes in a row that belong to the same stacks are one group, and weights
+	// are kept by group: deep stacks have many nodes and few branches.
+	groups  []int32 // by node
+	parents []int32 // by group: the group above it; -1 for the root's
 }
 
 // Tree returns the stacks as a tree, with or without frames that only add
@@ -41,61 +43,89 @@ func (x *Index) Tree(direction Direction, fold bool) *Tree {
 	return x.trees[direction&1][folded]()
 }
 
+// growTree sorts the stacks by their frames: then a stack shares with the one
+// before it what it shares with any before.
 func growTree(dump *recorder.Dump, direction Direction, noise []bool) *Tree {
-	t := &Tree{Frame: []uint32{FrameRoot}, Parent: []int32{-1}, leaves: make([]int32, max(dump.Stacks.Len(), 1)+1)}
-	known := newAddresses() // parent and frame -> node
-	step := func(node int32, frame uint32) int32 {
-		key := uint64(node)<<32 | uint64(frame)
-		if child, there := known.get(key); there {
-			return child
-		}
-		child := int32(len(t.Frame))
-		t.Frame, t.Parent = append(t.Frame, frame), append(t.Parent, node)
-		known.put(key, child)
-		return child
+	paths := pathsOf(dump, direction, noise)
+	order := make([]int32, len(paths))
+	for i := range order {
+		order[i] = int32(i)
 	}
-	t.leaves[0] = step(0, FrameBeforeRecording)
-	t.leaves[1] = step(0, FrameNoStack)
-	for stack := int32(1); int(stack) < dump.Stacks.Len(); stack++ {
-		frames := dump.Stacks.Stack(stack)
-		node := int32(0)
-		for i := range frames {
-			frame := frames[i]
-			if direction == FromProgram {
-				frame = frames[len(frames)-1-i]
-			}
-			if int(frame) >= len(noise) || !noise[frame] {
-				node = step(node, frame)
-			}
+	slices.SortFunc(order, func(a, b int32) int { return slices.Compare(paths[a], paths[b]) })
+	t := &Tree{Frame: []uint32{FrameRoot}, Parent: []int32{-1}, ends: []int32{0}, leaves: make([]int32, len(paths))}
+	var last []uint32
+	open := []int32{0} // the nodes from the root to the last one
+	for _, number := range order {
+		path := paths[number]
+		shared := 0
+		for shared < min(len(path), len(last)) && path[shared] == last[shared] {
+			shared++
 		}
-		if node == 0 { // nothing but noise
-			frame := FrameNoStack
-			if len(frames) > 0 {
-				frame = frames[0]
-			}
-			node = step(0, frame)
+		t.close(open[shared+1:])
+		open = open[:shared+1]
+		for _, frame := range path[shared:] {
+			parent := open[len(open)-1]
+			open = append(open, int32(len(t.Frame)))
+			t.Frame, t.Parent, t.ends = append(t.Frame, frame), append(t.Parent, parent), append(t.ends, 0)
 		}
-		t.leaves[stack+1] = node
+		t.leaves[number] = open[len(open)-1]
+		last = path
 	}
-	t.linkChildren()
+	t.close(open)
+	t.group()
 	return t
 }
 
-// linkChildren lists the children of each node, by a count over the parents.
-func (t *Tree) linkChildren() {
-	t.starts = make([]int32, len(t.Frame)+1)
-	for _, parent := range t.Parent[1:] {
-		t.starts[parent+1]++
+// pathsOf is the way from the root to each stack, counted from
+// BeforeRecording.
+func pathsOf(dump *recorder.Dump, direction Direction, noise []bool) [][]uint32 {
+	paths := make([][]uint32, max(dump.Stacks.Len(), 1)+1)
+	paths[0], paths[1] = []uint32{FrameBeforeRecording}, []uint32{FrameNoStack}
+	all := make([]uint32, 0, len(dump.Stacks.Frames)+len(paths))
+	for stack := int32(1); int(stack) < dump.Stacks.Len(); stack++ {
+		frames := dump.Stacks.Stack(stack)
+		first := len(all)
+		for _, frame := range frames {
+			if int(frame) >= len(noise) || !noise[frame] {
+				all = append(all, frame)
+			}
+		}
+		switch {
+		case len(frames) == 0:
+			all = append(all, FrameNoStack)
+		case len(all) == first: // nothing but noise
+			all = append(all, frames[0])
+		}
+		path := all[first:len(all):len(all)]
+		if direction == FromProgram {
+			slices.Reverse(path)
+		}
+		paths[stack+1] = path
 	}
-	for i := 1; i < len(t.starts); i++ {
-		t.starts[i] += t.starts[i-1]
+	return paths
+}
+
+// close ends nodes before the next one that is made.
+func (t *Tree) close(nodes []int32) {
+	for _, node := range nodes {
+		t.ends[node] = int32(len(t.Frame))
 	}
-	t.children = make([]int32, len(t.Frame)-1)
-	next := slices.Clone(t.starts)
-	for node := 1; node < len(t.Frame); node++ {
+}
+
+func (t *Tree) group() {
+	ends := make([]bool, len(t.Frame)) // a stack ends at the node
+	for _, leaf := range t.leaves {
+		ends[leaf] = true
+	}
+	t.groups, t.parents = make([]int32, len(t.Frame)), []int32{-1}
+	for node := int32(1); int(node) < len(t.Frame); node++ {
 		parent := t.Parent[node]
-		t.children[next[parent]] = int32(node)
-		next[parent]++
+		if parent > 0 && !ends[parent] && t.ends[node] == t.ends[parent] && node == parent+1 {
+			t.groups[node] = t.groups[parent]
+			continue
+		}
+		t.groups[node] = int32(len(t.parents))
+		t.parents = append(t.parents, t.groups[parent])
 	}
 }
 
@@ -118,28 +148,37 @@ func (t *Tree) Depth(node int32) (depth int) {
 	return depth
 }
 
+// Below says whether a node is another one or below it.
+func (t *Tree) Below(node, above int32) bool { return node >= above && node < t.ends[above] }
+
 // Weights are the bytes and counts of a tree's nodes at a moment or over a
 // range: a node has what its stacks have, together.
 type Weights struct {
 	Tree  *Tree
-	Bytes []int64 // by node
-	Count []int64
+	bytes []int64 // by group
+	count []int64
 }
 
-// Weigh lays totals over the tree.
+// Weigh lays totals over the tree, in any order.
 func (t *Tree) Weigh(totals []StackTotal) *Weights {
-	w := &Weights{Tree: t, Bytes: make([]int64, t.Len()), Count: make([]int64, t.Len())}
+	w := &Weights{Tree: t, bytes: make([]int64, len(t.parents)), count: make([]int64, len(t.parents))}
 	for _, total := range totals {
-		leaf := t.Leaf(total.Stack)
-		w.Bytes[leaf] += total.Bytes
-		w.Count[leaf] += total.Count
+		group := t.groups[t.Leaf(total.Stack)]
+		w.bytes[group] += total.Bytes
+		w.count[group] += total.Count
 	}
-	for node := t.Len() - 1; node > 0; node-- {
-		w.Bytes[t.Parent[node]] += w.Bytes[node]
-		w.Count[t.Parent[node]] += w.Count[node]
+	for group := len(t.parents) - 1; group > 0; group-- {
+		w.bytes[t.parents[group]] += w.bytes[group]
+		w.count[t.parents[group]] += w.count[group]
 	}
 	return w
 }
+
+// Bytes is what a node and those below it have.
+func (w *Weights) Bytes(node int32) int64 { return w.bytes[w.Tree.groups[node]] }
+
+// Count is how many blocks or allocations a node and those below it have.
+func (w *Weights) Count(node int32) int64 { return w.count[w.Tree.groups[node]] }
 
 // Children are the children of a node that have anything, the largest first.
 func (w *Weights) Children(node int32) []int32 { return w.childrenFrom(node, 0) }
@@ -147,63 +186,25 @@ func (w *Weights) Children(node int32) []int32 { return w.childrenFrom(node, 0) 
 // childrenFrom are the children of a node that have at least so many bytes.
 func (w *Weights) childrenFrom(node int32, least int64) []int32 {
 	var some []int32
-	for _, child := range w.Tree.children[w.Tree.starts[node]:w.Tree.starts[node+1]] {
-		if w.Bytes[child] >= least && (w.Count[child] != 0 || w.Bytes[child] != 0) {
+	for child := node + 1; child < w.Tree.ends[node]; child = w.Tree.ends[child] {
+		if bytes := w.Bytes(child); bytes >= least && (bytes != 0 || w.Count(child) != 0) {
 			some = append(some, child)
 		}
 	}
 	slices.SortFunc(some, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(w.Bytes[b], w.Bytes[a]), cmp.Compare(w.Count[b], w.Count[a]), cmp.Compare(a, b))
+		return compareTotals(
+			StackTotal{Stack: a, Bytes: w.Bytes(a), Count: w.Count(a)},
+			StackTotal{Stack: b, Bytes: w.Bytes(b), Count: w.Count(b)})
 	})
 	return some
 }
 
 // Self is what a node has apart from its children: stacks that end there.
 func (w *Weights) Self(node int32) (bytes, count int64) {
-	bytes, count = w.Bytes[node], w.Count[node]
-	for _, child := range w.Tree.children[w.Tree.starts[node]:w.Tree.starts[node+1]] {
-		bytes -= w.Bytes[child]
-		count -= w.Count[child]
+	bytes, count = w.Bytes(node), w.Count(node)
+	for child := node + 1; child < w.Tree.ends[node]; child = w.Tree.ends[child] {
+		bytes -= w.Bytes(child)
+		count -= w.Count(child)
 	}
 	return bytes, count
-}
-
-// FlameBox is a node's place in a flame: a row and the columns [From, To).
-type FlameBox struct {
-	Node     int32
-	Row      int
-	From, To int
-}
-
-// Flame lays a node and what is below it out over columns and rows, the node
-// itself in row 0 over the whole width. Boxes come row by row from left to
-// right, the largest child leftmost; those of less than a column are left out.
-func (w *Weights) Flame(node int32, columns, rows int) []FlameBox {
-	if columns <= 0 || rows <= 0 || w.Bytes[node] <= 0 {
-		return nil
-	}
-	total := uint64(w.Bytes[node])
-	column := func(bytes int64) int {
-		high, low := bits.Mul64(uint64(bytes), uint64(columns))
-		quotient, _ := bits.Div64(high, low, total)
-		return int(quotient)
-	}
-	boxes := []FlameBox{{Node: node, To: columns}}
-	offsets := []int64{0} // of each box, in bytes from the left edge
-	for at := 0; at < len(boxes); at++ {
-		box := boxes[at]
-		if box.Row+1 == rows {
-			break // all that follow are in the last row too
-		}
-		offset := offsets[at]
-		for _, child := range w.childrenFrom(box.Node, w.Bytes[node]/int64(columns)) {
-			from, to := column(offset), column(offset+w.Bytes[child])
-			if to > from {
-				boxes = append(boxes, FlameBox{Node: child, Row: box.Row + 1, From: from, To: to})
-				offsets = append(offsets, offset)
-			}
-			offset += w.Bytes[child]
-		}
-	}
-	return boxes
 }
