@@ -40,13 +40,24 @@ func (e *NotSnapshotError) Error() string {
 }
 
 // TooDenseError is a file whose content would take more memory than the limit
-// of 4 bytes for each of its bytes, plus 64 MB. Real snapshots stay far below.
+// of 4 bytes for each of its bytes, plus 64 MiB. Real snapshots stay far below.
 type TooDenseError struct {
-	Offset int64
-	Needed int64
-	Limit  int64
+	Offset int64 // bytes of the inflated file that were read
+	Needed int64 // bytes of memory
+	Limit  int64 // bytes of memory
 }
 
 func (e *TooDenseError) Error() string {
-	return fmt.Sprintf("the snapshot would take %d bytes of memory at byte %d, more than the %d that a file of its length may: it was made to exhaust memory, so it was refused", e.Needed, e.Offset, e.Limit)
+	return fmt.Sprintf("the snapshot would take %d bytes of memory at byte %d, more than the %d that a file of its length may: it was made to exhaust memory, so it was refused; dump it again with torch.cuda.memory._dump_snapshot", e.Needed, e.Offset, e.Limit)
+}
+
+// TooLargeError is a packed file that inflates to more than any snapshot.
+type TooLargeError struct {
+	Packing  string // "gzip" or "zstd"
+	Packed   int64  // bytes that were taken from the file
+	Inflated int64  // bytes that came out of them, so far
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("the file inflates from %d bytes to more than %d: it was made to exhaust this machine, so it was refused; if it is real, unpack it with %s -d and open the result", e.Packed, e.Inflated, e.Packing)
 }

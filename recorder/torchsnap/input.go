@@ -5,20 +5,24 @@ import (
 	"io"
 )
 
-// pieceBytes is how much of a file is read at once. Three pieces are in
-// flight: one being decoded, one read, one ready.
-const pieceBytes = 1 << 20
-
-// maximumValue is the longest string or single value, in bytes.
-const maximumValue = 16 << 20
+const (
+	// pieceBytes is how much is read at once. A piece stays in the
+	// processors' shared cache between the goroutine that reads or inflates
+	// and the one that decodes.
+	pieceBytes = 256 << 10
+	// frontBytes is the room before each piece for what the decoder left of
+	// the one before: more than it ever asks for at once.
+	frontBytes = 72 << 10
+)
 
 // input is a file read ahead of the decoder by a goroutine of its own, so
-// that reading or inflating takes the other processor.
+// that reading or inflating takes another processor.
 type input struct {
 	window []byte // unread bytes
-	held   []byte // the array behind window
+	held   []byte // the buffer behind window
 	offset int64  // of window[0] in the file
 	err    error  // why nothing more comes; nil while more may
+	count  int    // pieces so far
 
 	pieces <-chan piece
 	spare  chan<- []byte
@@ -26,42 +30,49 @@ type input struct {
 	done   <-chan struct{}
 }
 
+// piece is a buffer with n bytes behind its front.
 type piece struct {
-	bytes []byte
-	err   error
+	buffer []byte
+	n      int
+	err    error
 }
 
 func newInput(r io.Reader) *input {
 	pieces, spare := make(chan piece, 1), make(chan []byte, 3)
 	stop, done := make(chan struct{}), make(chan struct{})
-	in := &input{pieces: pieces, spare: spare, stop: stop, done: done}
-	for range 2 {
-		spare <- make([]byte, pieceBytes)
+	for range cap(spare) {
+		spare <- make([]byte, frontBytes+pieceBytes)
 	}
 	go func() {
 		defer close(done)
-		for {
-			var buffer []byte
-			select {
-			case buffer = <-spare:
-			case <-stop:
-				return
-			}
-			n, err := io.ReadFull(r, buffer)
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				err = io.EOF
-			}
-			select {
-			case pieces <- piece{buffer[:n], err}:
-			case <-stop:
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
+		readPieces(r, pieces, spare, stop)
 	}()
-	return in
+	return &input{pieces: pieces, spare: spare, stop: stop, done: done}
+}
+
+// readPieces fills spare buffers and sends them on, until the reader fails or
+// stop is closed.
+func readPieces(r io.Reader, pieces chan<- piece, spare <-chan []byte, stop <-chan struct{}) {
+	for {
+		var buffer []byte
+		select {
+		case buffer = <-spare:
+		case <-stop:
+			return
+		}
+		n, err := io.ReadFull(r, buffer[frontBytes:])
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = io.EOF // the last piece is a short one
+		}
+		select {
+		case pieces <- piece{buffer, n, err}:
+		case <-stop:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // close ends the reading goroutine and waits for it, so that the reader is
@@ -71,24 +82,18 @@ func (in *input) close() {
 	<-in.done
 }
 
-// more makes at least n bytes available in window, and says whether it could.
-// The window's bytes may move; slices of it are void after the call.
+// more makes at least n bytes available in window, and says whether it could;
+// n is at most frontBytes. Slices of the window are void after the call.
 func (in *input) more(n int) bool {
 	for len(in.window) < n && in.err == nil {
 		next := <-in.pieces
-		in.err = next.err
-		if need := len(in.window) + len(next.bytes); need > cap(in.held) {
-			grown := make([]byte, len(in.window), need+pieceBytes)
-			copy(grown, in.window)
-			in.held = grown
-		} else {
-			copy(in.held[:len(in.window)], in.window)
+		in.err, in.count = next.err, in.count+1
+		from := frontBytes - len(in.window)
+		copy(next.buffer[from:frontBytes], in.window)
+		if in.held != nil {
+			in.spare <- in.held
 		}
-		in.window = append(in.held[:len(in.window)], next.bytes...)
-		select {
-		case in.spare <- next.bytes[:cap(next.bytes)]:
-		default:
-		}
+		in.held, in.window = next.buffer, next.buffer[from:frontBytes+next.n]
 	}
 	return len(in.window) >= n
 }

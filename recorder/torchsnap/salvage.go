@@ -1,82 +1,73 @@
 package torchsnap
 
-import "vramscope/recorder"
+import (
+	"fmt"
+	"slices"
+
+	"vramscope/recorder"
+)
 
 // salvage assembles what a file that ends early left on the machine's stack.
 // The top dictionary is filled last, so its keys stand there with finished
 // values behind them; behind "device_traces" stand the traces that are
 // finished, the one that is open, and its latest events.
 func (m *machine) salvage() (*recorder.Dump, error) {
-	a := newAssembly(m)
-	found := false
-	for i := 0; i < len(m.stack); i++ {
-		if m.stack[i].kind != kindText || i+1 >= len(m.stack) {
-			continue
-		}
-		switch key := m.strings[m.stack[i].n]; key {
-		case "segments":
-			a.segments(m.collect(i+1), nil)
-			found = true
-		case "device_traces":
-			a.openTraces(i + 1)
-			found = true
-		case "allocator_settings", "external_annotations", "host_segments", "host_traces":
-			a.key(key, m.stack[i+1])
-		}
-	}
-	if !found {
-		// The top dictionary may be whole and the file cut behind it.
-		for _, v := range m.stack {
-			if a.isSnapshot(v) || v.kind == kindList && len(m.lists[v.n].values) > 0 {
+	a := m.assemble()
+	if !a.openKeys() {
+		// The top dictionary may be whole and the file cut behind it, or the
+		// top may be an open list of segments.
+		for i, v := range m.stack {
+			if found, ok := a.locate(v); ok && found.kind == kindDict {
 				return a.finish(v)
 			}
+			if a.isSegment(v) && i > 0 && m.stack[i-1].kind == kindList {
+				a.segments(m.stack[i-1], m.stack[i:], false)
+				return a.seal(), nil
+			}
+			if a.isBareList(v) {
+				a.segments(v, m.stack[i+1:], false)
+				return a.seal(), nil
+			}
 		}
-		return nil, &NotSnapshotError{"the file ends before the first segment"}
+		return nil, &NotSnapshotError{fmt.Sprintf("the file ends at byte %d, before the first segment or event", m.in.offset)}
 	}
 	return a.seal(), nil
 }
 
-// collect is the list at a place of the stack, with the items that wait
-// behind it to be appended.
-func (m *machine) collect(at int) value {
-	v := m.stack[at]
+func (a *assembly) isBareList(v value) bool {
 	if v.kind != kindList {
-		return v
+		return false
 	}
-	for _, item := range m.stack[at+1:] {
-		if item.kind == kindText {
-			break
-		}
-		if item.kind == kindDict || item.kind == kindEvent {
-			m.appendTo(int(v.n), item)
-		}
-	}
-	return v
+	values := a.m.lists.at(int(v.n)).values
+	return len(values) > 0 && a.isSegment(values[0])
 }
 
-// openTraces takes the traces at a place of the stack: those already in the
-// list, those that wait for it, and the events that wait for the last one.
-func (a *assembly) openTraces(at int) {
+// openKeys takes the keys of a snapshot from the stack, with what stands
+// behind each, and says whether one was there. For a brief look, at a file
+// that is still being read, it takes only what will not change any more.
+func (a *assembly) openKeys() bool {
 	m := a.m
-	if m.stack[at].kind != kindList {
-		return
-	}
-	traces := append([]value(nil), m.lists[m.stack[at].n].values...)
-	for _, v := range m.stack[at+1:] {
-		switch {
-		case v.kind == kindText:
-			goto collected
-		case v.kind == kindList:
-			traces = append(traces, v)
-		case v.kind == kindEvent && len(traces) > 0 && traces[len(traces)-1].kind == kindList:
-			m.appendTo(int(traces[len(traces)-1].n), v)
+	found := false
+	for i, v := range m.stack {
+		if v.kind != kindText || i+1 == len(m.stack) || !slices.Contains(topKeys, m.strings[v.n]) {
+			continue
 		}
-	}
-collected:
-	for ordinal, trace := range traces {
-		if ordinal == maximumDevices {
-			break
+		waiting := m.stack[i+2:]
+		next := slices.IndexFunc(waiting, func(v value) bool { return v.kind == kindText })
+		if next >= 0 {
+			waiting = waiting[:next]
 		}
-		a.trace(a.device(ordinal), trace)
+		key := m.strings[v.n]
+		lists := key == "segments" || key == "host_segments"
+		traces := key == "device_traces" || key == "host_traces"
+		if a.brief {
+			if !traces && (!lists || next < 0) {
+				continue
+			}
+			waiting = slices.DeleteFunc(slices.Clone(waiting), func(v value) bool { return v.kind == kindDict })
+		}
+		a.key(key, m.stack[i+1], waiting)
+		found = found || lists || traces
 	}
+	return found
 }

@@ -9,17 +9,23 @@ const (
 	kindNone kind = iota
 	kindFalse
 	kindTrue
-	kindInt   // n is an int64
-	kindUint  // n is 2^63 or more
-	kindFloat // n is the bits
 	kindText  // n is a string number
-	kindMark
 	kindDict  // n indexes machine.dicts
 	kindList  // n indexes machine.lists
-	kindTuple // n indexes machine.tuples
-	kindEvent // n is a row of machine.events
+	kindTuple // n indexes machine.lists
+	kindPair  // n is a pair number: a tuple of two integers, as memory pools are named
+	kindEvent // a run of events: the first row in the lower half of n, how many in the upper
+	kindBlock // a run of blocks, the same
 	kindStack // n is a stack number: a finished list of frames
-	kindOther // n indexes machine.others: memoised values that do not fit the memo's 28 bits
+	kindFrame // n is a frame number
+	kindOther // only in the memo: n indexes machine.others
+
+	// What follows does not fit a memo entry and is remembered as kindOther.
+
+	kindInt   // n is an int64
+	kindUint  // n is 2^63 or more
+	kindFloat // n is the bits of a float64
+	kindMark
 )
 
 // value is what stands on the machine's stack.
@@ -29,6 +35,25 @@ type value struct {
 }
 
 func intValue(n int64) value { return value{kindInt, uint64(n)} }
+
+// rows is a value for count rows of the columns, from first on.
+func rows(k kind, first, count int) value { return value{k, uint64(first) | uint64(count)<<32} }
+
+// run is the rows that a value stands for.
+func (v value) run() (first, count int) { return int(uint32(v.n)), int(v.n >> 32) }
+
+// isRows says whether the value stands for rows of the columns.
+func (v value) isRows() bool { return v.kind == kindEvent || v.kind == kindBlock }
+
+// joined is v and next as one run, where next's rows follow v's.
+func (v value) joined(next value) (value, bool) {
+	if !v.isRows() || v.kind != next.kind {
+		return value{}, false
+	}
+	first, count := v.run()
+	then, more := next.run()
+	return rows(v.kind, first, count+more), first+count == then
+}
 
 // integer is the value as an int64; ok is false when it is none.
 func (v value) integer() (n int64, ok bool) {
@@ -61,48 +86,79 @@ const (
 	nothing        = remembered(kindOther)<<rememberedBits | rememberedMask
 )
 
-// dict is a dictionary that the fast path did not take: pairs of key and
-// value, and what it turned out to be.
+// dict is a dictionary that no fast path took: pairs of key and value, and
+// what it turned out to be.
 type dict struct {
 	pairs []value
-	frame int32 // frame number plus one
-	event int32 // event row plus one
+	is    kind // kindEvent, kindBlock or kindFrame once recognised; it may not change any more then
+	taken bool // it is part of the dump already
+	n     int32
 }
 
-// list is a list: a run of events, or any values.
+// list is a list or a tuple.
 type list struct {
 	values []value
-	first  int32 // rows first..first+count of events, while values is empty
-	count  int32
 	stack  int32 // stack number plus one, once it was asked for as a list of frames
+	sealed bool  // it may not change any more
 }
 
-// field is what a key of an event, segment, block or frame means.
+// field is what a key of one of the schema's dictionaries means.
 type field uint8
 
 const (
-	fieldNone field = iota
+	fieldUnknown field = iota
 	fieldAction
-	fieldAddress
+	fieldAddr // of an event
 	fieldSize
 	fieldStream
 	fieldTime
 	fieldFrames
 	fieldPool
 	fieldDeviceFree
-	fieldText // kept as a note when it says something
+	fieldNote // text, kept when it says something
 	fieldIgnored
+	fieldDevice
+	fieldAddress // of a segment or block
+	fieldTotal
+	fieldAllocated
+	fieldActive
+	fieldRequested
+	fieldSegmentType
+	fieldExpandable
+	fieldBlocks
+	fieldState
+	fieldHistory
+	fieldRealSize
+	fieldName
+	fieldFile
+	fieldLine
+	fieldStage
 )
 
 var fieldNames = map[string]field{
-	"action": fieldAction, "addr": fieldAddress, "size": fieldSize, "stream": fieldStream, "time_us": fieldTime,
+	"action": fieldAction, "addr": fieldAddr, "size": fieldSize, "stream": fieldStream, "time_us": fieldTime,
 	"frames": fieldFrames, "pool_id": fieldPool, "segment_pool_id": fieldPool, "device_free": fieldDeviceFree,
-	"compile_context": fieldText, "user_metadata": fieldText, "internal_metadata": fieldText, "category": fieldText,
-	"device": fieldIgnored, "forward_frames": fieldIgnored,
+	"compile_context": fieldNote, "user_metadata": fieldNote, "internal_metadata": fieldNote, "category": fieldNote,
+	"forward_frames": fieldIgnored, "device": fieldDevice, "address": fieldAddress, "total_size": fieldTotal,
+	"allocated_size": fieldAllocated, "active_size": fieldActive, "requested_size": fieldRequested,
+	"segment_type": fieldSegmentType, "is_expandable": fieldExpandable, "blocks": fieldBlocks, "state": fieldState,
+	"history": fieldHistory, "real_size": fieldRealSize, "name": fieldName, "filename": fieldFile, "line": fieldLine,
+	"stage": fieldStage,
 }
 
-// textFields are what an interned string can mean, looked up once.
+var stateNames = map[string]recorder.DumpBlockState{
+	"inactive": recorder.DumpInactive, "active_allocated": recorder.DumpActive,
+	"active_pending_free": recorder.DumpPendingFree, "active_awaiting_free": recorder.DumpPendingFree,
+}
+
+// meaning is what an interned string can stand for, looked up once.
 type meaning struct {
 	field  field
 	action recorder.DumpAction
+	state  recorder.DumpBlockState
+	aside  bool // kept already as a key that means nothing
+}
+
+func meaningOf(text string) meaning {
+	return meaning{fieldNames[text], recorder.DumpActionByName(text), stateNames[text], false}
 }
