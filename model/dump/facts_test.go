@@ -39,7 +39,7 @@ func load(t testing.TB, name string) *recorder.Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dump, err := torchsnap.ReadPickle(bytes.NewReader(all), torchsnap.Options{Size: int64(len(all))})
+	dump, err := torchsnap.Read(bytes.NewReader(all), torchsnap.Options{Size: int64(len(all))})
 	if err != nil {
 		t.Fatal(err)
 	}
