@@ -8,17 +8,15 @@ import (
 // choices are what the panes share: the thing that is selected in one and
 // shown in another. The panes change them.
 type choices struct {
-	arena    int64  // ID of the arena looked at, 0 is the newest
-	allArena bool   // scopes are summed by name over all arenas
-	scope    int32  // row of the arena's scope tree, -1 none; see scopeSet
-	scopeSet bool   // a scope was chosen
-	scopeTag string // path of the scope, for finding it again when rows move
-	pool     int64  // ID of the pool looked at, 0 is the newest
-	segment  uint64 // address of the segment that is walked, 0 the first
-	block    uint64 // address of the block under the cursor
-	device   string // ID of the device's view, "" the scene's
-	entry    uint64 // Seq of the log's entry that is selected
-	window   window
+	arena     int64 // ID of the arena looked at, 0 is the newest
+	allArenas bool  // scopes are summed by name over all arenas
+	scope     scopeChoice
+	pool      int64  // ID of the pool looked at, 0 is the newest
+	segment   uint64 // address of the segment that is walked, 0 the first
+	block     uint64 // address of the block under the cursor
+	device    string // ID of the device's view, "" the scene's
+	entry     uint64 // Seq of the log's entry that is selected
+	window    window
 }
 
 // arenaOf is the arena looked at; nil when the source has none.

@@ -74,7 +74,11 @@ func (d *Dashboard) drawPanes(all grid.Region) {
 		if p == nil {
 			continue
 		}
-		p.draw(all.At(place.Inner), &d.scene, place.Pane == focused)
+		if f, ok := p.(framed); ok && place.Framed {
+			f.drawFramed(all.At(place.Frame), &d.scene, place.Pane == focused)
+		} else {
+			p.draw(all.At(place.Inner), &d.scene, place.Pane == focused)
+		}
 		if place.Framed {
 			title, note := p.title(&d.scene)
 			widget.Title(all.At(place.Frame), title, note, place.Pane == focused)

@@ -119,6 +119,8 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 		d.takeData()
 	case keymap.AxisUnit:
 		d.turnAxis()
+	case keymap.NextArena, keymap.PreviousArena, keymap.AllArenas:
+		d.turnArena(action)
 	case keymap.JumpToPeak, keymap.NextOOM, keymap.PreviousOOM:
 		d.jump(action)
 	case keymap.Help:

@@ -20,6 +20,13 @@ type pane interface {
 	do(action keymap.Action, s *scene) bool
 }
 
+// framed is a pane that draws into its frame too, where it has one: titles of
+// columns, a legend. It then draws all of itself; r is the frame's outside. The
+// pane's title is written over it.
+type framed interface {
+	drawFramed(r grid.Region, s *scene, focused bool)
+}
+
 // clicker is a pane that a mouse click means something to. The place counts
 // from the inside's top left corner.
 type clicker interface {

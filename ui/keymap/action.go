@@ -73,6 +73,10 @@ const (
 	NextOOM
 	PreviousOOM
 
+	NextArena
+	PreviousArena
+	AllArenas // scopes summed by name over all of them
+
 	NextSegment
 	PreviousSegment
 
@@ -103,6 +107,7 @@ const (
 	SortByTotal
 	SortByPeak
 	SortByCount
+	SortByAllocs
 	SortBySize
 	SortByAge
 
@@ -121,11 +126,12 @@ var actionNames = [ActionCount]string{
 	"open", "close", "toggle", "expand-all", "collapse-all", "drill-in", "drill-out", "flame",
 	"pause", "follow", "axis", "zoom-in", "zoom-out", "zoom-all", "pan-back", "pan-forward",
 	"next-event", "previous-event", "peak", "next-oom", "previous-oom",
+	"next-arena", "previous-arena", "all-arenas",
 	"next-segment", "previous-segment",
 	"help", "back", "quit", "theme", "mouse", "faster", "slower", "redraw", "suspend",
 	"yes", "no", "press", "switch-button",
 	"submit", "cancel", "complete", "history-back", "history-forward",
-	"sort-name", "sort-live", "sort-self", "sort-total", "sort-peak", "sort-count", "sort-size", "sort-age",
+	"sort-name", "sort-live", "sort-self", "sort-total", "sort-peak", "sort-count", "sort-allocs", "sort-size", "sort-age",
 }
 
 // String is the action's name on the command line after ":", such as

@@ -56,6 +56,10 @@ var bindings = []Binding{
 	{Action: DrillOut, Keys: keys(",", "backspace"), Help: "drill out", Long: "Go back to the root before.", Group: Trees, where: in(Tree)},
 	{Action: Flame, Keys: keys("T"), Help: "flame", Long: "Tree or flame graph.", Group: Trees, hint: 12, where: in(Tree)},
 
+	{Action: NextArena, Keys: keys(")"), Help: "next arena", Long: "Look at the next arena.", Group: Trees, where: panes},
+	{Action: PreviousArena, Keys: keys("("), Help: "last arena", Long: "Look at the arena before.", Group: Trees, where: panes},
+	{Action: AllArenas, Keys: keys("A"), Help: "all arenas", Long: "Sum the scopes of all arenas up by name, and back; abandoned ones apart.", Group: Trees, where: panes},
+
 	{Action: Pause, Keys: keys("space"), Help: "pause", Long: "Let the screen stand still; records are still received.", Group: Time, hint: 11, where: in(List, Timeline, BlockMap)},
 	{Action: Pause, Keys: keys("p"), Help: "pause", Long: "Pause, in trees too.", Group: Time, where: panes},
 	{Action: Follow, Keys: keys("F"), Help: "follow", Long: "Follow what is live again.", Group: Time, where: panes},
@@ -103,6 +107,7 @@ var bindings = []Binding{
 	{Action: SortByTotal, Keys: keys("t"), Help: "total", Long: "By the bytes that it and its children allocated.", Group: Sorting, hint: 6, where: in(Sort)},
 	{Action: SortByPeak, Keys: keys("p"), Help: "peak", Long: "By peak.", Group: Sorting, hint: 7, where: in(Sort)},
 	{Action: SortByCount, Keys: keys("c"), Help: "count", Long: "By count.", Group: Sorting, hint: 8, where: in(Sort)},
+	{Action: SortByAllocs, Keys: keys("o"), Help: "allocs", Long: "By allocations.", Group: Sorting, hint: 9, where: in(Sort)},
 	{Action: SortBySize, Keys: keys("z"), Help: "size", Long: "By size.", Group: Sorting, hint: 9, where: in(Sort)},
 	{Action: SortByAge, Keys: keys("a"), Help: "age", Long: "By age.", Group: Sorting, hint: 10, where: in(Sort)},
 }

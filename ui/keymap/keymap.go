@@ -82,7 +82,7 @@ const (
 
 // groupNames are in the order of the constants.
 var groupNames = [GroupCount]string{
-	"Memory", "Views", "Moving", "Finding and sorting", "After s, sort", "Trees", "Time", "Block map", "Screen and program", "Questions", "Filter and command line",
+	"Memory", "Views", "Moving", "Finding and sorting", "After s, sort", "Scopes and arenas", "Time", "Block map", "Screen and program", "Questions", "Filter and command line",
 }
 
 // String is the group's title.
