@@ -243,8 +243,18 @@ func (d *Device) judge(r *replay, last *Totals) {
 			d.problem("allocated exceeds reserved by up to %s, first after event %d", bytesText(excess), max(r.crossed, 0))
 		}
 	}
+	for _, peak := range d.Peaks {
+		if peak.Bytes > absurd {
+			d.problem("sizes add up to more than 2^60 bytes: no total can be relied on")
+			break
+		}
+	}
 	d.judgeEnd(last)
 }
+
+// absurd is a total that no device has. One event adds 2^50 bytes at most, so
+// that sums pass through here before they wrap around.
+const absurd = 1 << 60
 
 // judgeEnd compares the totals after the last event with those of the end
 // state, and these with each other.

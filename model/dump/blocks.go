@@ -39,8 +39,8 @@ func (d *Device) EndMap() *Map {
 	m := &Map{Segments: make([]Segment, 0, len(d.Segments)), Blocks: make([]Block, 0, d.Blocks.Len())}
 	alloc := map[uint64]int32{}
 	if d.hasEnd() {
-		for _, event := range d.tracedLive(d.Events.Len() - 1) {
-			alloc[d.Events.Address[event]] = event
+		for _, block := range d.tracedLive(d.Events.Len() - 1) {
+			alloc[d.Events.Address[block.alloc()]] = block.alloc()
 		}
 	}
 	for i := range d.Segments {

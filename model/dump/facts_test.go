@@ -1,10 +1,7 @@
 package dump
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"os"
 	"sync"
 	"testing"
@@ -31,15 +28,7 @@ func load(t testing.TB, name string) *recorder.Dump {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(unzipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dump, err := torchsnap.Read(bytes.NewReader(all), torchsnap.Options{Size: int64(len(all))})
+	dump, err := torchsnap.Read(file, torchsnap.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

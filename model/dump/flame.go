@@ -18,7 +18,8 @@ func (w *Weights) Flame(node int32, columns, rows int) []FlameBox {
 	}
 	total := uint64(w.Bytes(node))
 	column := func(bytes int64) int {
-		high, low := bits.Mul64(uint64(bytes), uint64(columns))
+		// Sums of absurd sizes may have wrapped around.
+		high, low := bits.Mul64(uint64(min(max(bytes, 0), w.Bytes(node))), uint64(columns))
 		quotient, _ := bits.Div64(high, low, total)
 		return int(quotient)
 	}

@@ -1,18 +1,29 @@
 package dump
 
 import (
+	"cmp"
 	"slices"
 
 	"vramscope/recorder"
 )
 
-// checkpoints hold which blocks live at certain events, as numbers of their
-// alloc events in order. They lie so far apart that they take a byte for each
-// event at most.
+// checkpoints hold which blocks live at certain events. They lie so far apart
+// that they take a byte for each event at most.
 type checkpoints struct {
 	events []int32 // after which the checkpoint holds
 	starts []int32 // in blocks, one more than events
-	blocks []int32
+	blocks []liveBlock
+}
+
+// liveBlock is a block that lives at a moment: its alloc event, or ^ that when
+// its free was asked for. Rows of them are in the order of their allocation.
+type liveBlock int32
+
+func (b liveBlock) alloc() int32 {
+	if b < 0 {
+		return int32(^b)
+	}
+	return int32(b)
 }
 
 // leastBetween is how many events lie between two checkpoints at least.
@@ -20,7 +31,7 @@ const leastBetween = 8192
 
 func markLive(d *Device) checkpoints {
 	c := checkpoints{starts: []int32{0}}
-	var live []int32
+	var live []liveBlock
 	from, between := 0, leastBetween
 	for n := d.Events.Len(); from+between < n; {
 		to := from + between
@@ -35,25 +46,43 @@ func markLive(d *Device) checkpoints {
 
 // advance takes the blocks that live before event from and makes them those
 // that live after event to-1, in place.
-func (d *Device) advance(live []int32, from, to int) []int32 {
+func (d *Device) advance(live []liveBlock, from, to int) []liveBlock {
 	kept := live[:0]
 	after := int32(to - 1)
 	for _, block := range live {
-		if d.life[block] > after {
+		if d.life[block.alloc()] > after {
 			kept = append(kept, block)
 		}
 	}
-	for i, action := range d.Events.Action[from:to] {
-		if action == recorder.DumpAlloc && d.life[from+i] > after {
-			kept = append(kept, int32(from+i))
+	actions := d.Events.Action[:to]
+	for i := from; i < to; i++ {
+		switch actions[i] {
+		case recorder.DumpAlloc:
+			if d.life[i] > after {
+				kept = append(kept, liveBlock(i))
+			}
+		case recorder.DumpFreeRequested:
+			if i+1 < to && actions[i+1] == recorder.DumpFreeCompleted && d.life[i+1] == d.life[i] {
+				continue // the usual case: its block is gone
+			}
+			markAsked(kept, d.life[i])
 		}
 	}
 	return kept
 }
 
-// traced are the alloc events of the blocks that live after an event, in
-// order.
-func (d *Device) tracedLive(event int) []int32 {
+// markAsked notes that the free of a block was asked for, if it is among those
+// that live.
+func markAsked(live []liveBlock, block int32) {
+	at, found := slices.BinarySearchFunc(live, block, func(b liveBlock, block int32) int { return cmp.Compare(b.alloc(), block) })
+	if found && live[at] >= 0 {
+		live[at] = ^live[at]
+	}
+}
+
+// tracedLive are the blocks that the trace allocated and that live after an
+// event.
+func (d *Device) tracedLive(event int) []liveBlock {
 	event = min(event, d.Events.Len()-1)
 	if event < 0 {
 		return nil
@@ -88,15 +117,11 @@ const NotFreed = int(never)
 // then by the order of their allocation. It looks at the blocks and a few
 // thousand events, however long the trace is.
 func (d *Device) LiveAt(event int) []Block {
-	var blocks []Block
-	d.eachBefore(event, func(b *beforeBlock) { blocks = append(blocks, d.olderBlock(b, event)) })
 	traced := d.tracedLive(event)
-	blocks = slices.Grow(blocks, len(traced))
-	for _, alloc := range traced {
-		blocks = append(blocks, d.tracedBlock(alloc))
-	}
-	if d.pendingAt(event) {
-		d.markPending(blocks, event)
+	blocks := make([]Block, 0, len(traced)+len(d.before))
+	d.eachBefore(event, func(b *beforeBlock) { blocks = append(blocks, d.olderBlock(b, event)) })
+	for _, block := range traced {
+		blocks = append(blocks, d.tracedBlock(block))
 	}
 	return blocks
 }
@@ -121,41 +146,14 @@ func (d *Device) olderBlock(b *beforeBlock, event int) Block {
 	return block
 }
 
-func (d *Device) tracedBlock(alloc int32) Block {
-	return Block{
+func (d *Device) tracedBlock(live liveBlock) Block {
+	alloc := live.alloc()
+	block := Block{
 		Address: d.Events.Address[alloc], Bytes: d.sizeAt(int(alloc)), Requested: d.Events.Bytes[alloc],
 		State: recorder.DumpActive, Stack: d.Events.Stack[alloc], Alloc: int(alloc), Free: int(d.life[alloc]),
 	}
-}
-
-// pendingAt says whether any block waits for a stream after an event.
-func (d *Device) pendingAt(event int) bool {
-	at := d.At(event)
-	return at[Pending] > 0
-}
-
-// markPending finds, among live blocks, those whose free was asked for: by
-// looking back for the requests, as far as the oldest block that may have one.
-func (d *Device) markPending(blocks []Block, event int) {
-	byAlloc := make(map[int32]int, len(blocks))
-	for i := range blocks {
-		if blocks[i].Alloc >= 0 {
-			byAlloc[int32(blocks[i].Alloc)] = i
-		}
+	if live < 0 {
+		block.State = recorder.DumpPendingFree
 	}
-	left := d.At(event)[Pending]
-	for i := range blocks {
-		if blocks[i].State == recorder.DumpPendingFree {
-			left -= blocks[i].Bytes
-		}
-	}
-	for at := event; at >= 0 && left > 0; at-- {
-		if d.Events.Action[at] != recorder.DumpFreeRequested {
-			continue
-		}
-		if i, live := byAlloc[d.life[at]]; live && d.life[at] >= 0 {
-			blocks[i].State = recorder.DumpPendingFree
-			left -= blocks[i].Bytes
-		}
-	}
+	return block
 }

@@ -14,7 +14,8 @@ type pairing struct {
 
 	// life holds, for an alloc, the event that ended the block (never if none
 	// did); for a free, the alloc's event or ^n for before[n]; never for
-	// everything else.
+	// everything else. While the events are read, a block whose free was asked
+	// for holds ^n of that event.
 	life   []int32
 	before []beforeBlock // blocks that are older than the trace
 	open   *addresses    // blocks that live after the last event seen
@@ -92,6 +93,11 @@ func pair(events *recorder.DumpEvents, begin int, counts *[256]int, waiting bool
 			p.free(event)
 		}
 	}
+	p.open.each(func(_ uint64, block int32) {
+		if block >= 0 {
+			p.life[block] = never
+		}
+	})
 	if p.unseen > 0 {
 		p.dropContradicted(len(actions))
 	}
@@ -115,10 +121,15 @@ func (p *pairing) request(event int32) {
 		block = p.older(event)
 		p.open.put(address, block)
 	}
-	p.life[event] = block
-	if block < 0 {
+	switch {
+	case block < 0 && p.before[^block].request == never:
 		p.before[^block].request = event
+	case block >= 0 && p.life[block] >= 0:
+		p.life[block] = ^event // until its end is found
+	default:
+		block = never // was asked for before
 	}
+	p.life[event] = block
 }
 
 // free ends the block at the event's address.
@@ -160,6 +171,9 @@ func (p *pairing) dropContradicted(limit int) {
 				if event != never && p.life[event] == ^int32(n) {
 					p.life[event] = never
 				}
+			}
+			if old, closed := p.closes[b.ends]; closed && old == ^int32(n) {
+				delete(p.closes, b.ends)
 			}
 			if number, open := p.open.get(b.address); open && number == ^int32(n) {
 				p.open.take(b.address)

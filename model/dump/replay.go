@@ -123,10 +123,6 @@ func (r *replay) request(event int32) {
 		return
 	}
 	n := r.nodeOf(block)
-	if n.flags&flagRequested != 0 {
-		r.d.life[event] = never // was asked for before
-		return
-	}
 	n.flags |= flagRequested
 	r.now[Allocated] -= n.bytes
 	r.now[Pending] += n.bytes

@@ -19,7 +19,8 @@ type StackTotal struct {
 func (d *Device) LiveByStack(event int) []StackTotal {
 	sums := d.sums()
 	d.eachBefore(event, func(b *beforeBlock) { sums.add(b.stack, b.requested, 1) })
-	for _, alloc := range d.tracedLive(event) {
+	for _, block := range d.tracedLive(event) {
+		alloc := block.alloc()
 		sums.add(d.Events.Stack[alloc], d.Events.Bytes[alloc], 1)
 	}
 	return sums.sorted()
@@ -28,7 +29,8 @@ func (d *Device) LiveByStack(event int) []StackTotal {
 // UnfreedByStack adds up by stack what the trace allocated and did not free.
 func (d *Device) UnfreedByStack() []StackTotal {
 	sums := d.sums()
-	for _, alloc := range d.tracedLive(d.Events.Len() - 1) {
+	for _, block := range d.tracedLive(d.Events.Len() - 1) {
+		alloc := block.alloc()
 		sums.add(d.Events.Stack[alloc], d.Events.Bytes[alloc], 1)
 	}
 	return sums.sorted()
