@@ -21,6 +21,11 @@ func newPanes() map[layout.Pane]pane {
 	panes[layout.ProcessesPane] = newProcessesPane()
 	panes[layout.EventsPane] = newEventsPane()
 	panes[layout.EventPane] = &eventPane{}
+	panes[layout.PoolPane] = &poolPane{}
+	panes[layout.LadderPane] = newLadderPane()
+	panes[layout.BlocksPane] = &blocksPane{}
+	panes[layout.SegmentsPane] = newSegmentsPane()
+	panes[layout.FreeSizesPane] = &freeSizesPane{}
 	return panes
 }
 

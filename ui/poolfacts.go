@@ -1,0 +1,246 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/grid"
+)
+
+// poolFacts are the numbers of the pool that is looked at: what its counters say
+// or, where they do not, what its blocks add up to. What neither says is
+// grid.Missing.
+type poolFacts struct {
+	pool *model.PoolView      // nil where the program tells counters alone
+	set  *recorder.CounterSet // nil where it tells none
+
+	live, liveBlocks int64
+	requested, peak  int64
+	size             int64
+	free, freeBlocks int64
+	largest          int64
+	releasable       int64
+	segments         int64
+
+	retries   int64 // of the failure callback that are spent
+	cooldown  int64 // ns until they are granted again
+	exhausted int64
+}
+
+// poolFactsOf are the facts of the scene's pool; false where it has none.
+func poolFactsOf(s *scene) (facts poolFacts, ok bool) {
+	if s.view == nil {
+		return facts, false
+	}
+	facts.pool = s.choices.poolOf(s.view)
+	facts.set = poolSet(s.view, facts.pool)
+	if facts.pool == nil && facts.set == nil {
+		return facts, false
+	}
+	count := func(counter recorder.Counter) int64 { return counterOf(facts.set, counter) }
+	facts.live, facts.liveBlocks = count(recorder.Allocated), count(recorder.LiveBlocks)
+	facts.requested, facts.peak = count(recorder.Requested), count(recorder.PeakAllocated)
+	facts.size = count(recorder.Reserved)
+	facts.free, facts.freeBlocks = count(recorder.Free), count(recorder.FreeBlocks)
+	facts.largest, facts.releasable = count(recorder.LargestFree), count(recorder.Releasable)
+	facts.segments = count(recorder.Segments)
+	facts.retries, facts.cooldown = count(recorder.LadderUsed), count(recorder.LadderCooldown)
+	facts.exhausted = count(recorder.LadderExhausted)
+	if facts.free == grid.Missing {
+		facts.free = difference(facts.size, facts.live)
+	}
+	facts.addBlocks(s)
+	facts.addLadder()
+	return facts, true
+}
+
+// addBlocks fills in what the blocks say and the counters do not.
+func (f *poolFacts) addBlocks(s *scene) {
+	if f.pool == nil {
+		return
+	}
+	use, ok := s.poolUse()
+	if !ok {
+		return
+	}
+	fill(&f.live, use.Live)
+	fill(&f.liveBlocks, int64(use.LiveBlocks))
+	fill(&f.requested, use.Requested)
+	fill(&f.size, use.Reserved)
+	fill(&f.free, use.Free.Bytes)
+	fill(&f.freeBlocks, int64(use.Free.Blocks))
+	fill(&f.largest, use.Free.Largest)
+	fill(&f.releasable, use.Releasable)
+	fill(&f.segments, int64(use.Segments))
+}
+
+// addLadder fills in where the failure callback stood when the program told of
+// its structure last.
+func (f *poolFacts) addLadder() {
+	if f.pool == nil || f.pool.State.Ladder == nil {
+		return
+	}
+	ladder := f.pool.State.Ladder
+	fill(&f.retries, int64(ladder.Used))
+	fill(&f.cooldown, ladder.CooldownNs)
+	fill(&f.exhausted, ladder.Exhausted)
+}
+
+func fill(number *int64, value int64) {
+	if *number == grid.Missing {
+		*number = value
+	}
+}
+
+// difference is a - b, missing where either is.
+func difference(a, b int64) int64 {
+	if a == grid.Missing || b == grid.Missing {
+		return grid.Missing
+	}
+	return a - b
+}
+
+// counterOf is a set's counter as the grid draws it. Unlike a figure, it does
+// not say where it comes from, and makes no garbage.
+func counterOf(set *recorder.CounterSet, counter recorder.Counter) int64 {
+	if set == nil {
+		return grid.Missing
+	}
+	return grid.Known(set.Values.Get(counter))
+}
+
+// poolSet is the counter set of a pool, and where there is none the first one of
+// a pool: a program may tell counters alone.
+func poolSet(view *model.SourceView, pool *model.PoolView) *recorder.CounterSet {
+	if pool != nil {
+		var room [32]byte
+		id := strconv.AppendInt(append(room[:0], "pool:"...), pool.ID, 10)
+		for i := range view.Sets {
+			if view.Sets[i].ID == string(id) {
+				return &view.Sets[i]
+			}
+		}
+		return nil
+	}
+	for i := range view.Sets {
+		if view.Sets[i].Of == recorder.OfPool {
+			return &view.Sets[i]
+		}
+	}
+	return nil
+}
+
+// drawFragmentation writes 1 - largest / free as a percentage.
+func (f *poolFacts) drawFragmentation(pen *grid.Pen, style grid.Style) {
+	pen.Percent(style, difference(f.free, f.largest), f.free, 0)
+}
+
+// whyNoPool is the sentence of a pane that has no pool to show.
+func whyNoPool(s *scene) string {
+	switch {
+	case s.view == nil:
+		return "Nothing is watched. A program with a pool fills this."
+	case s.past && s.moment < s.newest.KeptFrom():
+		return "Pools are not kept as far back as this moment. A recording (m) keeps everything."
+	case s.view.Kind == recorder.KindDevice, s.view.Kind == recorder.KindHost:
+		return "A process with a pool fills this: choose one with c."
+	}
+	return "This program has told of no pool. One that allocates through a pool with a probe fills this."
+}
+
+// whyNoBlocks is the sentence of a pane that has a pool but none of its blocks.
+func whyNoBlocks(pool *model.PoolView) string {
+	if pool.State.Tier == "C" {
+		return "Tier C is managed memory: it comes from the device block by block, and there are no segments to draw."
+	}
+	return "The program has not told of the pool's segments yet. They come with its events, which are asked for while this is shown."
+}
+
+// blocksOf is the pool that is looked at where its blocks are known; otherwise
+// why says what is missing.
+func blocksOf(s *scene) (pool *model.PoolView, why string) {
+	if s.view != nil {
+		pool = s.choices.poolOf(s.view)
+	}
+	switch {
+	case pool == nil:
+		return nil, whyNoPool(s)
+	case pool.Segments == nil:
+		return nil, whyNoBlocks(pool)
+	case len(pool.Segments) == 0:
+		return nil, "The pool holds no segment: it has taken nothing from its upstream, or has given everything back."
+	}
+	return pool, ""
+}
+
+// segmentAt is the place of the segment at an address among those of a pool, the
+// first where there is none at it.
+func segmentAt(pool *model.PoolView, address uint64) int {
+	for i, segment := range pool.Segments {
+		if segment.Address == address {
+			return i
+		}
+	}
+	return 0
+}
+
+// appendAddress writes an address as hex.
+func appendAddress(dst []byte, address uint64) []byte {
+	return strconv.AppendUint(append(dst, "0x"...), address, 16)
+}
+
+// drawAddress writes an address into a row; where it is too long, its end: that
+// is what addresses differ in.
+func drawAddress(r grid.Region, style grid.Style, address uint64) {
+	var room [20]byte
+	text := appendAddress(room[:0], address)
+	if over := len(text) - r.Width(); over > 0 && r.Width() > 0 {
+		r.Set(0, 0, r.Glyphs().Ellipsis, style)
+		r.Bytes(1, 0, style, text[over+1:])
+		return
+	}
+	r.Bytes(0, 0, style, text)
+}
+
+// poolOrigins say where the pool's numbers come from.
+func poolOrigins(s *scene) (all []origin) {
+	facts, ok := poolFactsOf(s)
+	if !ok {
+		return nil
+	}
+	add := func(name string, counter recorder.Counter, shown int64, count bool) {
+		figure := s.view.Figure(facts.set, counter)
+		if !figure.Known && shown != grid.Missing {
+			figure = model.Figure{Value: shown, Known: true, Origin: "counted from the pool's blocks", View: s.view.ID}
+			if counter == recorder.Free && facts.set != nil && facts.set.Values.Known(recorder.Reserved) {
+				figure.Origin = "size - live"
+			}
+		}
+		all = append(all, origin{name: name, figure: figure, count: count})
+	}
+	add("live", recorder.Allocated, facts.live, false)
+	add("live blocks", recorder.LiveBlocks, facts.liveBlocks, true)
+	add("asked for", recorder.Requested, facts.requested, false)
+	add("peak", recorder.PeakAllocated, facts.peak, false)
+	add("size", recorder.Reserved, facts.size, false)
+	add("free", recorder.Free, facts.free, false)
+	add("free blocks", recorder.FreeBlocks, facts.freeBlocks, true)
+	add("largest free block", recorder.LargestFree, facts.largest, false)
+	add("releasable", recorder.Releasable, facts.releasable, false)
+	add("segments", recorder.Segments, facts.segments, true)
+	return all
+}
+
+// tierOf is the pool's tier in words: "tier B", "no tier yet".
+func tierOf(pool *model.PoolView) string {
+	switch tier := pool.State.Tier; tier {
+	case "", "none":
+		return "no tier yet"
+	case "A", "B", "C":
+		return "tier " + tier
+	default:
+		return strings.TrimSpace(tier + " pool")
+	}
+}
