@@ -26,6 +26,8 @@ type Child struct {
 	ended   chan struct{}
 	err     error // how it ended, once ended is closed
 	stop    sync.Once
+
+	patience time.Duration // how long it is given to end before it is killed
 }
 
 // ChildError says that the child did not start, or how it ended.
@@ -46,9 +48,6 @@ func (e *ChildError) Error() string {
 // Unwrap is the system's error.
 func (e *ChildError) Unwrap() error { return e.Err }
 
-// patience is how long a child is given to end before it is killed.
-const patience = 2 * time.Second
-
 // Spawn starts a program that calls Serve with its standard input as the parent
 // and prints the socket's path when that is ready (Announce), and waits for
 // it. The error is a *ChildError, or ctx's.
@@ -56,7 +55,7 @@ func Spawn(ctx context.Context, argv []string) (*Child, error) {
 	command := exec.Command(argv[0], argv[1:]...)
 	// The terminal's own signals are for the dashboard, which then ends us.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c := &Child{command: command, ended: make(chan struct{})}
+	c := &Child{command: command, ended: make(chan struct{}), patience: 2 * time.Second}
 	command.Stderr = &c.said
 	input, err := command.StdinPipe()
 	if err != nil {
@@ -130,7 +129,7 @@ func (c *Child) Stop() {
 	c.stop.Do(func() {
 		_ = c.input.Close()
 		_ = c.command.Process.Signal(syscall.SIGTERM)
-		deadline := time.NewTimer(patience)
+		deadline := time.NewTimer(c.patience)
 		defer deadline.Stop()
 		select {
 		case <-c.ended:
