@@ -1,4 +1,114 @@
-// Command vramscope shows what GPU memory does inside a program.
+// Command vramscope shows what GPU memory does inside a program: live beside a
+// render, or from the dumps and recordings that runs leave. Its keys make the
+// render give memory back.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"vramscope/ui"
+	"vramscope/ui/grid"
+)
+
+// version is set by the linker.
+var version = "unknown"
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// execute runs the program with those arguments and returns its exit code.
+func execute(arguments []string, in *os.File, out, problems io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	p := &program{settings: defaultSettings(), in: in, out: out, problems: problems, lookup: os.LookupEnv}
+	root := p.rootCommand()
+	root.SetArgs(arguments)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(problems)
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, ui.ErrInterrupted) || err != nil && errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(problems, "vramscope: "+printable(err.Error()))
+	}
+	return exitCode(err)
+}
+
+// printable takes out of a message what a terminal would obey: it may carry
+// names from files and programs. Its lines stay lines.
+func printable(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = grid.Sanitize(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// program is one run: what the user chose, and where it reads and writes.
+type program struct {
+	settings settings
+	warnings []string
+	in       *os.File
+	out      io.Writer
+	problems io.Writer
+	lookup   func(string) (string, bool)
+}
+
+const exitHelp = `
+Exit codes: 0 fine · 1 failed · 2 usage · 3 nothing to watch · 4 not permitted ·
+5 below the asked headroom · 130 interrupted.
+Every flag is also a variable VRAMSCOPE_NAME and a key of the configuration
+file; the flag wins, then the variable, then the file.`
+
+func (p *program) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "vramscope [FILE...]",
+		Short: "what GPU memory does inside a program",
+		Long: `vramscope shows what GPU memory does inside a program: live beside a render,
+or from the recordings that runs leave. Without a file it watches everything
+that can be seen here: GPUs, and programs that let it in.
+` + exitHelp,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) (err error) {
+			p.warnings, err = p.settings.resolve(command.Flags(), p.lookup)
+			return err
+		},
+		RunE: func(command *cobra.Command, files []string) error {
+			return p.watch(command.Context(), files)
+		},
+	}
+	root.SetVersionTemplate("vramscope {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usageError{err.Error() + "; vramscope --help lists what there is"}
+	})
+	p.settings.addFlags(root)
+	root.AddCommand(
+		p.demoCommand(), p.recordCommand(), p.reportCommand(), p.renderCommand(), p.checkCommand(),
+		p.sendCommand(), p.doctorCommand(),
+	)
+	return root
+}
+
+// exactly is a check of the number of arguments that names what is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		if len(arguments) != len(names) {
+			return usageError{fmt.Sprintf("%s takes %s, %d given; see vramscope %s --help",
+				command.Name(), strings.Join(names, " and "), len(arguments), command.Name())}
+		}
+		return nil
+	}
+}

@@ -11,6 +11,7 @@ type choices struct {
 	arena     int64 // ID of the arena looked at, 0 is the newest
 	allArenas bool  // scopes are summed by name over all arenas
 	scope     scopeChoice
+	sums      scopeSums
 	pool      int64  // ID of the pool looked at, 0 is the newest
 	segment   uint64 // address of the segment that is walked, 0 the first
 	block     uint64 // address of the block under the cursor

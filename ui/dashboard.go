@@ -77,7 +77,7 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	options.fill()
 	d := &Dashboard{
 		feed: feed, options: options, clock: time.Now,
-		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source,
+		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source, moment: options.At,
 		focus: map[layout.View]layout.Pane{}, panes: newPanes(), stale: true,
 		outbox: model.Outbox{ReadOnly: options.ReadOnly},
 	}

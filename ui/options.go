@@ -19,6 +19,7 @@ type Options struct {
 	Unit     widget.AxisUnit
 	View     string   // name of the view to begin with, "" for the overview
 	Source   string   // ID of the source to begin with, "" for the first
+	At       int64    // the moment to begin with, monotonic ns; 0 is the newest
 	Warnings []string // shown in the status line and in the events
 }
 

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vramscope/model"
+	"vramscope/ui"
+	"vramscope/ui/layout"
+	"vramscope/ui/plain"
+)
+
+// reportCommand prints what files hold.
+func (p *program) reportCommand() *cobra.Command {
+	asJSON := false
+	command := &cobra.Command{
+		Use:   "report FILE...",
+		Short: "print what a recording holds",
+		Args:  atLeastOneFile,
+		RunE: func(command *cobra.Command, files []string) error {
+			return p.reportFiles(command.Context(), files, asJSON)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a file")
+	return command
+}
+
+func atLeastOneFile(command *cobra.Command, files []string) error {
+	if len(files) == 0 {
+		return usageError{command.Name() + " takes at least one FILE"}
+	}
+	return nil
+}
+
+func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool) error {
+	for i, path := range files {
+		snapshot, id, err := p.load(ctx, path)
+		if err != nil {
+			return err
+		}
+		report, ok := model.ReportOf(snapshot, id)
+		if !ok {
+			return fmt.Errorf("%s holds nothing that can be reported", path)
+		}
+		if asJSON {
+			encoder := json.NewEncoder(p.out)
+			encoder.SetIndent("", "  ")
+			if err := encoder.Encode(report); err != nil {
+				return err
+			}
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(p.out)
+		}
+		fmt.Fprint(p.out, plain.Report(&report))
+	}
+	return nil
+}
+
+// renderCommand draws one frame to standard output.
+func (p *program) renderCommand() *cobra.Command {
+	view, size, at := "overview", "", ""
+	command := &cobra.Command{
+		Use:   "render FILE",
+		Short: "print one frame of the dashboard on a file",
+		Args:  exactly("FILE"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return p.render(command.Context(), arguments[0], view, size, at)
+		},
+	}
+	command.Flags().StringVar(&view, "view", view, "view: "+strings.ToLower(strings.Join(layout.ViewNames(), ", ")))
+	command.Flags().StringVar(&size, "size", "120x32", "columns and rows, as `WxH`")
+	command.Flags().StringVar(&at, "at", "", "`moment` of the recording: a time since its begin such as 12.5s, or a frame such as f412; the end by default")
+	return command
+}
+
+func (p *program) render(ctx context.Context, path, view, size, at string) error {
+	width, height, err := parseSize(size)
+	if err != nil {
+		return err
+	}
+	if !isView(view) {
+		return usageError{fmt.Sprintf("--view %q: choose %s", view, strings.ToLower(strings.Join(layout.ViewNames(), ", ")))}
+	}
+	snapshot, _, err := p.load(ctx, path)
+	if err != nil {
+		return err
+	}
+	options, _, err := p.look()
+	if err != nil {
+		return err
+	}
+	options.View = view
+	if options.At, err = parseMoment(snapshot, at); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.out, ui.Frame(snapshot, options, width, height, p.isColored()))
+	return err
+}
+
+func isView(name string) bool {
+	for _, known := range layout.ViewNames() {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseSize reads "120x32".
+func parseSize(text string) (width, height int, err error) {
+	var rest string
+	n, _ := fmt.Sscanf(strings.ToLower(text), "%dx%d%s", &width, &height, &rest)
+	if n != 2 || width < 1 || height < 1 || width > 1000 || height > 1000 {
+		return 0, 0, usageError{fmt.Sprintf("--size %q: write columns and rows from 1 to 1000, such as 120x32", text)}
+	}
+	return width, height, nil
+}
+
+// parseMoment finds a moment of the first source in monotonic ns, 0 for the
+// end.
+func parseMoment(snapshot *model.Snapshot, text string) (int64, error) {
+	if text == "" || len(snapshot.Sources) == 0 {
+		return 0, nil
+	}
+	view := snapshot.Sources[0]
+	wrong := usageError{fmt.Sprintf("--at %q: write a time since the begin such as 12.5s, or a frame such as f412", text)}
+	if frame, ok := strings.CutPrefix(text, "f"); ok {
+		var number int64
+		if _, err := fmt.Sscanf(frame, "%d", &number); err != nil {
+			return 0, wrong
+		}
+		ns, known := view.FrameStart(number)
+		if !known {
+			return 0, usageError{fmt.Sprintf("--at %q: the recording has no such frame", text)}
+		}
+		return ns, nil
+	}
+	since, err := time.ParseDuration(text)
+	if err != nil || since < 0 {
+		return 0, wrong
+	}
+	return view.First + int64(since), nil
+}
+
+// readable says in one sentence why a file cannot be opened.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usageError{fmt.Sprintf("there is no file %s: check its name", path)}
+	case errors.Is(err, fs.ErrPermission):
+		return exitError{exitNotPermitted, fmt.Errorf("%s cannot be read: you have no permission", path)}
+	case err != nil:
+		return err
+	case info.IsDir():
+		return usageError{path + " is a directory: name a file in it"}
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return exitError{exitNotPermitted, fmt.Errorf("%s cannot be read: you have no permission", path)}
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}

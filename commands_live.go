@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/grid"
+)
+
+// checkCommand is a headroom check for scripts.
+func (p *program) checkCommand() *cobra.Command {
+	minimum := byteSize(0)
+	asJSON := false
+	command := &cobra.Command{
+		Use:   "check --min-headroom SIZE [SOURCE]",
+		Short: "exit with 5 where the headroom is below a size",
+		Long: `check reads the headroom of every device that can be seen here, or of one
+SOURCE (pid:N, gpu:N, a GPU's UUID, demo), once, and ends with 5 where one is
+below --min-headroom, with 3 where there is none.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if !command.Flags().Changed("min-headroom") {
+				return usageError{"check takes --min-headroom SIZE, such as --min-headroom 2GiB"}
+			}
+			return p.check(command.Context(), int64(minimum), arguments, asJSON)
+		},
+	}
+	command.Flags().Var(&minimum, "min-headroom", "the least headroom")
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+// headroomRow is one line of a check.
+type headroomRow struct {
+	Source   string `json:"source"`
+	Name     string `json:"name"`
+	Headroom *int64 `json:"headroom_bytes"`
+	Formula  string `json:"formula,omitempty"`
+	Why      string `json:"why,omitempty"` // the headroom is not known
+	Below    bool   `json:"below"`
+}
+
+func (p *program) check(ctx context.Context, minimum int64, arguments []string, asJSON bool) error {
+	h := newHub(ctx, &p.settings)
+	if err := p.watchLive(h); err != nil {
+		_ = h.close()
+		return err
+	}
+	h.waitUntil(ctx, settleTime, settled)
+	snapshot := h.Snapshot()
+	if err := h.close(); err != nil {
+		return err
+	}
+	views := snapshot.Sources
+	if len(arguments) == 1 {
+		view, err := findSource(snapshot, arguments[0])
+		if err != nil {
+			return err
+		}
+		views = []*model.SourceView{view}
+	}
+	var rows []headroomRow
+	below, knownRows := false, 0
+	for _, view := range views {
+		if view.Kind != recorder.KindProcess && view.Kind != recorder.KindDevice {
+			continue
+		}
+		headroom := model.HeadroomOf(view, snapshot.Beside(view), "", int64(p.settings.Reserve))
+		row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why}
+		if headroom.Bytes.Known {
+			bytes := headroom.Bytes.Value
+			row.Headroom, row.Formula, row.Why, row.Below = &bytes, headroom.Formula(), "", bytes < minimum
+			below = below || row.Below
+			knownRows++
+		}
+		rows = append(rows, row)
+	}
+	if asJSON {
+		encoder := json.NewEncoder(p.out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(map[string]any{"min_headroom_bytes": minimum, "below": below, "sources": rows}); err != nil {
+			return err
+		}
+	} else {
+		for _, row := range rows {
+			fmt.Fprintln(p.out, row.text())
+		}
+	}
+	switch {
+	case knownRows == 0:
+		return exitError{exitNothing, errors.New("no headroom is known here: there is no GPU and no program with a probe; start one with `vramscope demo`")}
+	case below:
+		return exitError{code: exitBelow}
+	}
+	return nil
+}
+
+func (r headroomRow) text() string {
+	name := grid.Sanitize(r.Name)
+	if r.Headroom == nil {
+		return name + ": headroom not known: " + grid.Sanitize(r.Why)
+	}
+	state := "enough"
+	if r.Below {
+		state = "BELOW"
+	}
+	return name + ": " + r.Formula + ": " + state
+}
+
+// findSource finds a source as a SOURCE argument names it: pid:N or N, gpu:N, a
+// GPU's UUID, a name, or demo.
+func findSource(snapshot *model.Snapshot, text string) (*model.SourceView, error) {
+	var found []*model.SourceView
+	for _, view := range snapshot.Sources {
+		if matchesSource(view, text) {
+			found = append(found, view)
+		}
+	}
+	if gpu, ok := strings.CutPrefix(text, "gpu:"); ok && len(found) == 0 {
+		if ordinal, err := strconv.Atoi(gpu); err == nil {
+			for _, view := range snapshot.Sources {
+				if view.Kind == recorder.KindDevice && view.Hello != nil && len(view.Hello.GPUs) > 0 && view.Hello.GPUs[0].Ordinal == ordinal {
+					found = append(found, view)
+				}
+			}
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, exitError{exitNothing, fmt.Errorf("there is no source %q here: vramscope doctor lists those there are", text)}
+	}
+	return nil, usageError{fmt.Sprintf("%q names %d sources: name one by pid:N; vramscope doctor lists them", text, len(found))}
+}
+
+func matchesSource(view *model.SourceView, text string) bool {
+	pid := strings.TrimPrefix(text, "pid:")
+	if number, err := strconv.Atoi(pid); err == nil {
+		return view.Kind == recorder.KindProcess && view.Hello != nil && view.Hello.PID == number
+	}
+	return view.ID == text || view.ID == "gpu:"+text || view.Name == text ||
+		text == "demo" && view.Kind == recorder.KindProcess && view.Hello != nil && view.Hello.Seed != nil
+}
+
+// recordCommand records a source to a file, without a terminal too.
+func (p *program) recordCommand() *cobra.Command {
+	output, length, calibration := "", time.Duration(0), false
+	command := &cobra.Command{
+		Use:   "record -o FILE SOURCE",
+		Short: "record a source to a file",
+		Long: `record writes what a SOURCE (pid:N, gpu:N, a GPU's UUID, demo) tells into a
+recording, until --duration is over, the source ends, or you interrupt it. A
+name that ends in .zst is compressed. demo starts a demo render where none runs.`,
+		Args: exactly("SOURCE"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if output == "" {
+				return usageError{"record takes -o FILE, such as -o run.vscope.zst"}
+			}
+			return p.recordSource(command.Context(), output, arguments[0], length, calibration)
+		},
+	}
+	command.Flags().StringVarP(&output, "output", "o", "", "the `file` to write; it must not exist")
+	command.Flags().DurationVar(&length, "duration", 0, "end after so long")
+	command.Flags().BoolVar(&calibration, "calibration", false, "write a calibration dump instead: every arena recorded meanwhile")
+	return command
+}
+
+// sendCommand does one command from a script.
+func (p *program) sendCommand() *cobra.Command {
+	asJSON, yes, path := false, false, ""
+	command := &cobra.Command{
+		Use:   "send SOURCE COMMAND",
+		Short: "do one command in a program: reclaim, force-reclaim, rebuild, reset-peak, headroom, ...",
+		Args:  exactly("SOURCE", "COMMAND"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return p.send(command.Context(), arguments[0], arguments[1], path, yes, asJSON)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	command.Flags().BoolVar(&yes, "yes", false, "do not ask before a command that changes what the program measures or holds")
+	command.Flags().StringVar(&path, "path", "", "the `file` that a snapshot or calibration goes to")
+	return command
+}

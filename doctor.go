@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/sources/probe"
+	"vramscope/ui/grid"
+)
+
+// doctorCommand says what can be seen here, what cannot, why, and what to do.
+func (p *program) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "say what can be seen here, what cannot, and what to do about it",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return p.doctor(command.Context())
+		},
+	}
+}
+
+func (p *program) doctor(ctx context.Context) error {
+	say := func(good bool, what, how string) {
+		mark := "ok  "
+		if !good {
+			mark = "no  "
+		}
+		fmt.Fprintln(p.out, mark+grid.Sanitize(what))
+		if how != "" {
+			fmt.Fprintln(p.out, "    "+grid.Sanitize(how))
+		}
+	}
+	say(true, fmt.Sprintf("vramscope %s, %s/%s", version, runtime.GOOS, runtime.GOARCH), "")
+	if directory, err := probe.Directory(); err != nil {
+		say(false, "sockets of programs", err.Error())
+	} else {
+		say(true, "sockets of programs are looked for in "+directory, "")
+	}
+	if os.Getenv("LD_BIND_NOW") != "" {
+		say(false, "LD_BIND_NOW is set", "the loader then binds every NVML symbol at once, and an older driver would end this program at its start: unset it")
+	}
+	h := newHub(ctx, &p.settings)
+	if err := p.watchLive(h); err != nil {
+		_ = h.close()
+		return err
+	}
+	h.waitUntil(ctx, settleTime, settled)
+	snapshot := h.Snapshot()
+	if err := h.close(); err != nil {
+		return err
+	}
+	programs := 0
+	for _, view := range snapshot.Sources {
+		good, how := diagnosis(view)
+		say(good, view.Kind+" "+view.Name+" ("+view.ID+"): "+view.Status.String(), how)
+		if view.Kind == recorder.KindProcess {
+			programs++
+		}
+	}
+	if programs == 0 {
+		say(false, "no program with a probe runs here", "start one with `vramscope demo --headless`")
+	}
+	return nil
+}
+
+// diagnosis says whether a source tells numbers, and why not.
+func diagnosis(view *model.SourceView) (good bool, how string) {
+	switch {
+	case view.Trouble != "":
+		return false, view.Trouble
+	case view.StatusWhy != "" && view.Status != model.StatusLive:
+		return false, view.StatusWhy
+	}
+	return len(view.Sets) > 0, ""
+}

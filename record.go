@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"vramscope/model"
+	"vramscope/recorder"
+)
+
+// recordSource records a source to a file until the time is over, the source
+// ends, or the user interrupts.
+func (p *program) recordSource(ctx context.Context, path, name string, length time.Duration, calibration bool) error {
+	h := newHub(ctx, &p.settings)
+	err := p.recordWith(ctx, h, path, name, length, calibration)
+	if closed := h.close(); closed != nil && err == nil {
+		err = closed
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil // interrupted: the recording is complete as far as it goes
+	}
+	return err
+}
+
+func (p *program) recordWith(ctx context.Context, h *hub, path, name string, length time.Duration, calibration bool) error {
+	view, err := p.reach(ctx, h, name)
+	if err != nil {
+		return err
+	}
+	sources := []string{view.Source}
+	if view.Kind == recorder.KindProcess && !calibration {
+		for _, other := range h.Snapshot().Sources {
+			if other.Kind == recorder.KindDevice || other.Kind == recorder.KindHost {
+				sources = append(sources, other.Source)
+			}
+		}
+	}
+	if length > 0 {
+		limited, cancel := context.WithTimeout(ctx, length)
+		defer cancel()
+		ctx = limited
+	}
+	if calibration {
+		return p.calibrate(ctx, h, view, path)
+	}
+	h.mutex.Lock()
+	err = h.startRecording(path, sources)
+	h.mutex.Unlock()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.problems, "recording %s to %s; interrupt to end it\n", printable(view.Name), path)
+	h.untilEnd(ctx, view.ID)
+	if _, err := h.Record(nil, false); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.problems, "recorded: vramscope %s\n", path)
+	return nil
+}
+
+// untilEnd waits for the context's end or the source's.
+func (h *hub) untilEnd(ctx context.Context, id string) {
+	ticker := time.NewTicker(publishEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.ctx.Done():
+			return
+		case <-ticker.C:
+			if view := h.Snapshot().Find(id); view == nil || view.Status == model.StatusEnded || view.Status == model.StatusFailed {
+				return
+			}
+		}
+	}
+}
+
+// reach finds a source by its name; for "demo" it starts one where none runs.
+func (p *program) reach(ctx context.Context, h *hub, name string) (*model.SourceView, error) {
+	if err := p.watchLive(h); err != nil {
+		return nil, err
+	}
+	h.waitUntil(ctx, settleTime, settled)
+	view, err := findSource(h.Snapshot(), name)
+	if err == nil || name != "demo" {
+		return view, err
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		return nil, err
+	}
+	p.startDemo(h, nil, "")
+	h.waitUntil(ctx, demoTime, func(_ *hub, snapshot *model.Snapshot) bool {
+		view, err = findSource(snapshot, name)
+		return err == nil
+	})
+	return view, err
+}
+
+// calibrate arms the source's registry of arenas, waits, and has it written.
+func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView, path string) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if _, err := h.obey(ctx, view.ID, recorder.CommandRecordOn, recorder.CommandArgs{}); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.problems, "the arenas of %s are recorded from now on; interrupt to write %s\n", printable(view.Name), path)
+	h.untilEnd(ctx, view.ID)
+	ack, err := h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandCalibration, recorder.CommandArgs{Path: absolute})
+	if err != nil {
+		return err
+	}
+	if ack.State != recorder.AckDone {
+		return fmt.Errorf("the calibration dump was not written: %s", ack.Why)
+	}
+	_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{})
+	fmt.Fprintf(p.problems, "written: vramscope %s\n", path)
+	return err
+}
+
+// obeyTime is how long an answer to a command is waited for.
+const obeyTime = 30 * time.Second
+
+// obey sends a command and waits for its final answer.
+func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandArgs) (*recorder.Ack, error) {
+	view := h.Snapshot().Find(id)
+	if view == nil {
+		return nil, errors.New("the source is not there any more")
+	}
+	if err := model.Permit(view, name, h.settings.ReadOnly); err != nil {
+		return nil, exitError{exitNotPermitted, err}
+	}
+	command, err := (&model.Outbox{}).Command(view, name, args, recorder.MonotonicClock()())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Send(id, command); err != nil {
+		return nil, err
+	}
+	var final *recorder.Ack
+	answered := func(_ *hub, snapshot *model.Snapshot) bool {
+		if view := snapshot.Find(id); view != nil {
+			for i := range view.Actions {
+				if view.Actions[i].Command.ID == command.ID && view.Actions[i].Final != nil {
+					final = view.Actions[i].Final
+				}
+			}
+		}
+		return final != nil
+	}
+	if !h.waitUntil(ctx, obeyTime, answered) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s was sent, but no answer came within %v: the program may be in a long call; look at it with vramscope", name, obeyTime)
+	}
+	return final, nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"vramscope/recorder"
+	"vramscope/sources/probe"
+)
+
+// recording is a file that is being written. Programs are recorded over a
+// connection of their own, so that the file begins with their hello, their
+// state and their backlog; devices and the host, whose every sample stands for
+// itself, are taken from the stream that is shown.
+type recording struct {
+	path    string
+	tapped  map[string]bool // sources whose shown stream is taken
+	cancel  context.CancelFunc
+	writers sync.WaitGroup
+
+	mutex sync.Mutex
+	file  *recorder.FileWriter
+	err   error
+}
+
+// write puts a record into the file. The first failure stays.
+func (r *recording) write(record recorder.Record) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.err != nil {
+		return
+	}
+	if err := r.file.Write(record); err != nil {
+		var failed *recorder.FileError
+		if errors.As(err, &failed) {
+			r.err = err
+		}
+	}
+}
+
+// Record starts a recording of the named sources, or ends the one that runs.
+func (h *hub) Record(sources []string, start bool) (string, error) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if !start {
+		return h.endRecording()
+	}
+	if h.tape != nil {
+		return h.tape.path, fmt.Errorf("already recording to %s: end that first", h.tape.path)
+	}
+	path, err := recordingPath(time.Now())
+	if err != nil {
+		return "", err
+	}
+	return path, h.startRecording(path, sources)
+}
+
+// Recording is where the recording that runs goes, "" when none does.
+func (h *hub) Recording() string {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.tape == nil {
+		return ""
+	}
+	return h.tape.path
+}
+
+// recordingPath is a new file for a recording that was asked for by key: in
+// the working directory if that can be written, else in the state directory.
+func recordingPath(now time.Time) (string, error) {
+	name := "vramscope-" + now.Format("20060102-150405") + ".vscope.zst"
+	working, err := os.Getwd()
+	if err == nil {
+		if probe, err := os.CreateTemp(working, ".vramscope-*"); err == nil {
+			_ = probe.Close()
+			_ = os.Remove(probe.Name())
+			return filepath.Join(working, name), nil
+		}
+	}
+	directory := filepath.Join(xdg.StateHome, "vramscope")
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return "", fmt.Errorf("no place for a recording: %w", err)
+	}
+	return filepath.Join(directory, name), nil
+}
+
+// startRecording begins a file. The hub is locked.
+func (h *hub) startRecording(path string, sources []string) error {
+	file, err := recorder.CreateFile(path, recorder.FileOptions{})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(h.ctx)
+	tape := &recording{path: path, tapped: map[string]bool{}, cancel: cancel, file: file}
+	for _, id := range sources {
+		a := h.sources[id]
+		switch {
+		case a == nil:
+		case a.probe != nil:
+			source := probe.NewSource(a.probe.Path())
+			_ = source.Want(true)
+			tape.writers.Go(func() { _ = source.Run(ctx, tape.write) })
+		default:
+			for _, hello := range a.hellos {
+				tape.write(hello)
+			}
+			tape.tapped[id] = true
+		}
+	}
+	h.tape = tape
+	return nil
+}
+
+// endRecording closes the file. The hub is locked.
+func (h *hub) endRecording() (string, error) {
+	tape := h.tape
+	if tape == nil {
+		return "", errors.New("nothing is being recorded")
+	}
+	h.tape = nil
+	tape.cancel()
+	tape.writers.Wait()
+	tape.mutex.Lock()
+	defer tape.mutex.Unlock()
+	if err := tape.file.Close("recording ended"); err != nil && tape.err == nil {
+		tape.err = err
+	}
+	return tape.path, tape.err
+}
+
+// keep remembers a source's hellos, and puts its record into the recording
+// that runs where that takes it from here.
+func (h *hub) keep(a *attached, id string, record recorder.Record) {
+	h.mutex.Lock()
+	if hello, ok := record.(*recorder.Hello); ok {
+		a.hellos[hello.Src] = hello
+	}
+	tape := h.tape
+	h.mutex.Unlock()
+	if tape != nil && tape.tapped[id] {
+		tape.write(record)
+	}
+}

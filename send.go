@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/grid"
+)
+
+// sendable are the commands that a script may send.
+var sendable = []string{
+	recorder.CommandReclaim, recorder.CommandForceReclaim, recorder.CommandRebuild, recorder.CommandResetPeak,
+	recorder.CommandHeadroom, recorder.CommandSnapshot, recorder.CommandRecordOn, recorder.CommandRecordOff,
+	recorder.CommandCalibration,
+}
+
+// send does one command in a program and prints its answer.
+func (p *program) send(ctx context.Context, source, name, path string, yes, asJSON bool) error {
+	if !slices.Contains(sendable, name) {
+		return usageError{fmt.Sprintf("there is no command %q: choose %s", name, strings.Join(sendable, ", "))}
+	}
+	args := recorder.CommandArgs{}
+	if path != "" {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		args.Path = absolute
+	}
+	if name == recorder.CommandHeadroom {
+		args.Fraction = 0.15
+	}
+	h := newHub(ctx, &p.settings)
+	ack, action, err := p.sendWith(ctx, h, source, name, args, yes)
+	if closed := h.close(); closed != nil && err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		encoder := json.NewEncoder(p.out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(ack); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(p.out, grid.Sanitize(action.Line()))
+		for _, line := range action.Detail() {
+			fmt.Fprintln(p.out, "  "+grid.Sanitize(line))
+		}
+	}
+	if ack.State != recorder.AckDone {
+		return exitError{code: exitFailed}
+	}
+	return nil
+}
+
+func (p *program) sendWith(ctx context.Context, h *hub, source, name string, args recorder.CommandArgs, yes bool) (*recorder.Ack, *model.Action, error) {
+	if err := p.watchLive(h); err != nil {
+		return nil, nil, err
+	}
+	h.waitUntil(ctx, settleTime, settled)
+	view, err := findSource(h.Snapshot(), source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if model.CommandAsks(name) && !yes {
+		if err := p.confirm(model.Confirmation(name, []*model.SourceView{view})); err != nil {
+			return nil, nil, err
+		}
+	}
+	ack, err := h.obey(ctx, view.ID, name, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	action := &model.Action{Command: recorder.Command{Name: name}, Final: ack}
+	return ack, action, nil
+}
+
+// confirm asks on the terminal; without one, --yes is needed.
+func (p *program) confirm(question string) error {
+	if !p.isTerminal() {
+		return usageError{"this asks first, and there is no terminal to ask in: add --yes"}
+	}
+	fmt.Fprintf(p.problems, "%s\nDo it? [y/N] ", printable(question))
+	answer, err := bufio.NewReader(p.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return exitError{exitFailed, errors.New("nothing was done")}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package plain
+
+import (
+	"vramscope/model"
+	"vramscope/recorder"
+)
+
+// Overview is what can be seen at one moment: every source with its state,
+// its headroom and its allocators. Reserve is what headroom holds back, bytes.
+func Overview(snapshot *model.Snapshot, reserve int64) string {
+	var p page
+	for _, view := range snapshot.Sources {
+		p.source(snapshot, view, reserve)
+	}
+	if len(snapshot.Sources) == 0 {
+		p.line(0, "nothing is watched")
+	}
+	return p.String()
+}
+
+func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve int64) {
+	kind := view.Kind
+	if kind == "" {
+		kind = "source"
+	}
+	p.line(0, "%s %s: %s", kind, view.Name, view.Status.String())
+	if view.StatusWhy != "" {
+		p.line(1, "%s", view.StatusWhy)
+	}
+	if view.Trouble != "" {
+		p.line(1, "%s", view.Trouble)
+	}
+	if view.Kind == recorder.KindProcess || view.Kind == recorder.KindDevice {
+		h := model.HeadroomOf(view, snapshot.Beside(view), "", reserve)
+		if h.Bytes.Known || h.DriverFree.Known {
+			p.figure(1, "headroom", h.Bytes)
+			p.figure(1, "free on the device", h.DriverFree)
+			p.figure(1, "largest single allocation", h.Largest)
+		}
+	}
+	for i := range view.Sets {
+		p.set(view, &view.Sets[i])
+	}
+	for _, pool := range view.Pools {
+		p.line(1, "pool %s: tier %s (%s), generation %d", pool.State.Name, pool.State.Tier, pool.State.Why, pool.State.Generation)
+	}
+	for _, arena := range view.Arenas {
+		if arena.State.Released == 0 && !arena.Partial {
+			p.line(1, "arena %s: forward %s, reverse %s, high-water %s of %s", arena.State.Name, size(arena.State.Forward),
+				size(arena.State.Length-arena.State.Reverse), size(arena.State.HighWater), size(arena.State.Length))
+		}
+	}
+}
+
+func (p *page) figure(level int, name string, f model.Figure) {
+	if f.Known {
+		p.line(level, "%s: %s", name, size(f.Value))
+		return
+	}
+	p.line(level, "%s: not known: %s", name, f.Why)
+}
+
+// plainCounters are the counters of bytes that a plain line names.
+var plainCounters = [...]recorder.Counter{
+	recorder.Total, recorder.Used, recorder.Free, recorder.DriverReserved, recorder.Reserved, recorder.Allocated,
+	recorder.LargestFree, recorder.Releasable, recorder.Length, recorder.HighWater, recorder.PeakReported, recorder.Available,
+	recorder.CgroupCurrent, recorder.CgroupLimit, recorder.Resident,
+}
+
+func (p *page) set(view *model.SourceView, set *recorder.CounterSet) {
+	text := ""
+	for _, counter := range plainCounters {
+		if f := view.Figure(set, counter); f.Known {
+			if text != "" {
+				text += ", "
+			}
+			text += counter.String() + " " + size(f.Value)
+		}
+	}
+	if text != "" {
+		p.line(1, "%s: %s", set.ID, text)
+	}
+}

@@ -1,0 +1,159 @@
+package plain
+
+import (
+	"fmt"
+
+	"vramscope/model"
+)
+
+// Report is a recording's report as text.
+func Report(report *model.Report) string {
+	var p page
+	p.line(0, "%s: %s", report.File, report.Status)
+	if report.Why != "" {
+		p.line(1, "%s", report.Why)
+	}
+	p.line(1, "%s in %s records", size(report.Bytes), count(report.Records))
+	if bad := report.BadLines + report.LongLines; bad > 0 {
+		p.line(1, "%s lines could not be read:", count(bad))
+		for _, line := range report.Bad {
+			p.line(2, "line %d: %s", line.Line, line.Reason)
+		}
+	}
+	for _, missing := range report.Missing {
+		p.line(1, "missing: %s", missing)
+	}
+	for i := range report.Sources {
+		p.blank()
+		p.sourceReport(&report.Sources[i])
+	}
+	return p.String()
+}
+
+func (p *page) sourceReport(s *model.SourceReport) {
+	p.line(0, "%s %s", s.Kind, s.Name)
+	frames := ""
+	if s.Frames != nil {
+		frames = fmt.Sprintf(", frames %d to %d", s.Frames.First, s.Frames.Last)
+		if s.Frames.AverageNs != nil {
+			frames += ", " + duration(*s.Frames.AverageNs) + " each"
+		}
+	}
+	p.line(1, "%s%s", duration(s.DurationNs), frames)
+	if s.Started != "" {
+		p.line(1, "began %s", s.Started)
+	}
+	if s.Ended != "" {
+		p.line(1, "ended: %s", s.Ended)
+	}
+	if s.Lost > 0 {
+		p.line(1, "%s records were lost", count(s.Lost))
+	}
+	if s.Dropped > 0 {
+		p.line(1, "%s recorded arenas were pushed out of the registry", count(s.Dropped))
+	}
+	p.memory(s)
+	p.events(s)
+	for _, problem := range s.Problems {
+		p.line(1, "inconsistent: %s", problem)
+	}
+}
+
+// memory is arenas, pools and peaks.
+func (p *page) memory(s *model.SourceReport) {
+	for i := range s.Arenas {
+		p.arena(&s.Arenas[i])
+	}
+	if s.Summed != nil {
+		p.line(1, "scopes by name, over all arenas")
+		for _, scope := range s.Summed.Scopes {
+			p.line(2, "%s ×%s in %d arenas: self %s, total %s, peak %s", scope.Name, count(scope.Count), scope.Arenas,
+				size(scope.SelfBytes), size(scope.TotalBytes), size(scope.Peak))
+		}
+		for _, scope := range s.Summed.Abandoned {
+			p.line(2, "abandoned: %s ×%s, peak %s", scope.Name, count(scope.Count), size(scope.Peak))
+		}
+	}
+	for i := range s.Pools {
+		p.pool(&s.Pools[i])
+	}
+	if s.Peak != nil {
+		p.line(1, "peak %s = max(live %s, floor %s, open %s)", known(s.Peak.Reported), known(s.Peak.Live), known(s.Peak.Floor), known(s.Peak.Open))
+	}
+	for _, n := range s.NonArena {
+		p.line(1, "outside the arena: %s, %s in, peak %s, worst of %s", n.Name, size(n.InputBytes), size(n.PeakBytes), count(n.Count))
+	}
+}
+
+func (p *page) arena(a *model.ArenaReport) {
+	p.line(1, "arena %d %s: %s long, high-water %s, highest ever %s, %s allocations, %s failed", a.ID, a.Name,
+		known(a.Length), known(a.HighWater), size(a.PeakEver), count(a.AllocCount), count(a.Failed))
+	for i := range a.Scopes {
+		p.scope(2, "", &a.Scopes[i])
+	}
+	for i := range a.Abandoned {
+		p.scope(2, "abandoned: ", &a.Abandoned[i])
+	}
+}
+
+// maximumLevel is how deep scopes are indented.
+const maximumLevel = 40
+
+func (p *page) scope(level int, mark string, s *model.ScopeReport) {
+	open := ""
+	if s.LiveBytes != nil {
+		open = ", live now " + size(*s.LiveBytes)
+	}
+	if s.Unclosed > 0 {
+		open += fmt.Sprintf(", %d unclosed", s.Unclosed)
+	}
+	p.line(min(level, maximumLevel), "%s%s ×%s: self %s, total %s, peak %s in %s allocations%s", mark, s.Name, count(s.Count),
+		size(s.SelfBytes), size(s.TotalBytes), size(s.Peak), count(s.AllocCount), open)
+	for i := range s.Children {
+		p.scope(level+1, "", &s.Children[i])
+	}
+}
+
+func (p *page) pool(pool *model.PoolReport) {
+	p.line(1, "pool %d %s: tier %s (%s), generation %d", pool.ID, pool.Name, pool.Tier, pool.Why, pool.Generation)
+	p.line(2, "reserved %s, live %s, free %s, largest free %s, releasable %s", known(pool.Reserved), known(pool.Live),
+		known(pool.Free), known(pool.LargestFree), known(pool.Releasable))
+	if pool.Fragmentation != nil {
+		p.line(2, "fragmentation %.0f %% (1 - largest free / free)", *pool.Fragmentation*100)
+	}
+	for _, g := range pool.Generations {
+		p.line(2, "generation %d ended after %s: peak %s, %s allocated in all, %s held", g.Generation, duration(g.EndedAt),
+			size(g.PeakBytes), size(g.LifetimeBytes), size(g.PoolBytes))
+	}
+}
+
+// events is what happened.
+func (p *page) events(s *model.SourceReport) {
+	for i := range s.OOMs {
+		p.oom(&s.OOMs[i])
+	}
+	for _, action := range s.Actions {
+		p.line(1, "action after %s: %s", duration(action.AtNs), action.Line)
+		for _, detail := range action.Detail {
+			p.line(2, "%s", detail)
+		}
+	}
+	for _, note := range s.Notes {
+		p.line(1, "%s after %s: %s", note.Level, duration(note.AtNs), note.Text)
+	}
+}
+
+func (p *page) oom(o *model.OOMReport) {
+	end := "not rescued"
+	if o.Rescued {
+		end = "rescued"
+	}
+	p.line(1, "out of memory after %s: %s asked %s of %s, free on the device %s, in the pool %s, largest %s: %s", duration(o.AtNs),
+		o.Scope, size(o.Asked), o.Allocator, known(o.Free), known(o.PoolFree), known(o.LargestFree), end)
+	for _, step := range o.Steps {
+		p.line(2, "%s", step)
+	}
+	if o.Outcome != "" {
+		p.line(2, "%s", o.Outcome)
+	}
+}

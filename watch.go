@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/sources/local"
+	"vramscope/themes"
+	"vramscope/ui"
+	"vramscope/ui/plain"
+	"vramscope/ui/widget"
+)
+
+// watch opens the dashboard on files, or on everything that can be seen here.
+func (p *program) watch(ctx context.Context, files []string) error {
+	for _, path := range files {
+		if err := readable(path); err != nil {
+			return err
+		}
+	}
+	if len(files) > 0 && !p.isTerminal() {
+		return p.reportFiles(ctx, files, false)
+	}
+	if !p.isTerminal() {
+		return p.watchPlainly(ctx)
+	}
+	h := newHub(ctx, &p.settings)
+	for _, path := range files {
+		if err := h.Open(path); err != nil {
+			_ = h.close()
+			return err
+		}
+	}
+	if len(files) == 0 {
+		if err := p.watchLive(h); err != nil {
+			_ = h.close()
+			return err
+		}
+		p.demoWhereNothingIs(h)
+	}
+	return p.show(h)
+}
+
+// watchLive watches the programs, the devices and the memory of this machine.
+func (p *program) watchLive(h *hub) error {
+	if err := h.discover(); err != nil {
+		p.warnings = append(p.warnings, err.Error())
+	}
+	h.watchDevices()
+	machine := &local.Machine{}
+	h.attach(machine, model.SourceInfo{ID: machine.ID(), Kind: recorder.KindHost, Name: "host"})
+	return nil
+}
+
+// demoWhereNothingIs starts a demo render once it is clear that there is
+// neither a program nor a GPU to watch here.
+func (p *program) demoWhereNothingIs(h *hub) {
+	h.spawn(func() {
+		if h.waitUntil(h.ctx, settleTime, settled) && !anythingToWatch(h.Snapshot()) {
+			p.startDemo(h, nil, "no GPU and no program with a probe was found here: this is the demo render")
+		}
+	})
+}
+
+// anythingToWatch says whether there is a program or a GPU that tells numbers.
+func anythingToWatch(snapshot *model.Snapshot) bool {
+	for _, view := range snapshot.Sources {
+		if (view.Kind == recorder.KindProcess || view.Kind == recorder.KindDevice) && len(view.Sets) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// show runs the dashboard over a hub until the user quits.
+func (p *program) show(h *hub) error {
+	options, terminal, err := p.look()
+	if err != nil {
+		_ = h.close()
+		return err
+	}
+	options.Warnings = p.warnings
+	shown := ui.Run(h.ctx, h, terminal, options)
+	if broken := h.close(); broken != nil {
+		return broken
+	}
+	return shown
+}
+
+// look is how the dashboard looks, by the settings and the terminal.
+func (p *program) look() (ui.Options, ui.Terminal, error) {
+	chosen, err := p.theme()
+	if err != nil {
+		return ui.Options{}, ui.Terminal{}, err
+	}
+	profile := p.profile()
+	unit := widget.Seconds
+	if p.settings.Unit == "frames" {
+		unit = widget.Frames
+	}
+	options := ui.Options{
+		Themes: append([]themes.Theme{chosen}, othersThan(chosen.Name)...), Profile: profile,
+		ASCII: p.settings.ASCII || p.isPlainLocale(), Mouse: !p.settings.NoMouse, ReadOnly: p.settings.ReadOnly,
+		Reserve: int64(p.settings.Reserve), Refresh: p.settings.Refresh, Unit: unit,
+	}
+	return options, ui.Terminal{Input: p.in, Output: p.out, Profile: profile, NoSync: p.settings.NoSync}, nil
+}
+
+func othersThan(name string) (others []themes.Theme) {
+	for _, theme := range themes.All() {
+		if theme.Name != name {
+			others = append(others, theme)
+		}
+	}
+	return others
+}
+
+// watchPlainly says once, as text, what can be seen here: the answer where
+// there is no terminal to draw a dashboard in.
+func (p *program) watchPlainly(ctx context.Context) error {
+	h := newHub(ctx, &p.settings)
+	if err := p.watchLive(h); err != nil {
+		_ = h.close()
+		return err
+	}
+	h.waitUntil(ctx, settleTime, settled)
+	snapshot := h.Snapshot()
+	if err := h.close(); err != nil {
+		return err
+	}
+	fmt.Fprint(p.out, plain.Overview(snapshot, int64(p.settings.Reserve)))
+	if !anythingToWatch(snapshot) {
+		return exitError{code: exitNothing, cause: errors.New("there is nothing to watch here: no GPU and no program with a probe; try `vramscope demo`")}
+	}
+	return nil
+}
