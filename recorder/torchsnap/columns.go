@@ -103,7 +103,7 @@ func (c *columns) addBlock(r *row) int {
 	blocks.Bytes[n] = c.sane(r.bytes)
 	blocks.State[n] = r.state
 	blocks.Requested[n], blocks.Stack[n] = 0, 0
-	if r.state != recorder.DumpInactive { // what stands there is stale
+	if r.state&^stateUnplaced != recorder.DumpInactive { // else what stands there is stale
 		blocks.Requested[n], blocks.Stack[n] = c.sane(r.requested), r.stack
 	}
 	c.blockCount++

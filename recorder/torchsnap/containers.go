@@ -173,20 +173,36 @@ func (m *machine) rowEnds() bool {
 	if m.json {
 		return true // an object's end is its end
 	}
-	m.in.more(1 + frameBytes)
+	m.in.more(margin)
 	return endsRow(m.in.window)
 }
 
-// frameBytes is how long FRAME is, which may stand between any two opcodes.
-const frameBytes = 9
-
 // endsRow says whether what follows a dictionary begins the next one, or ends
-// its list: then nothing can be added to it. So does the end of the file.
+// its list: then nothing can be added to it. So does the end of the file. A
+// FRAME and an opcode that memoises the dictionary may stand in between.
 func endsRow(next []byte) bool {
-	if len(next) > frameBytes && next[0] == opFrame {
-		next = next[frameBytes:]
+	for range 4 {
+		if len(next) == 0 {
+			return true
+		}
+		skip := 0
+		switch next[0] {
+		case opEmptyDict, opAppends, opAppend:
+			return true
+		case opFrame:
+			skip = 9
+		case opMemoize:
+			skip = 1
+		case opBinPut:
+			skip = 2
+		case opLongBinPut:
+			skip = 5
+		default:
+			return false
+		}
+		next = next[min(skip, len(next)):]
 	}
-	return len(next) == 0 || next[0] == opEmptyDict || next[0] == opAppends || next[0] == opAppend
+	return false
 }
 
 // settleTop turns the dictionary on top of the stack into a row of the

@@ -33,12 +33,11 @@ func (s *rowScan) framesValue(i int) (next int) {
 		return next
 	}
 	i++
-	if index, _, next := s.memoOpcode(i); next > 0 {
-		if !s.remember(index, value{kind: kindStack}) {
-			return 0
-		}
-		i = next
+	begin := i
+	if i = s.rememberStack(i); i == 0 {
+		return 0
 	}
+	memoised := i > begin
 	s.frames.recalled = value{kind: kindStack} // the empty one
 	switch s.w[i] {
 	case opMark:
@@ -47,15 +46,33 @@ func (s *rowScan) framesValue(i int) (next int) {
 			return 0
 		}
 		s.frames.from, s.frames.to, s.frames.hash = i+1, end, hash
-		return end + 1
+		i = end + 1
 	case opBinGet, opLongBinGet:
 		// One frame and APPEND; or an empty list and the next key.
-		if end := i + recallLength[s.w[i]]; s.w[end] == opAppend {
-			s.frames.from, s.frames.to = i, end
-			return end + 1
+		end := i + recallLength[s.w[i]]
+		if s.w[end] != opAppend {
+			return i
 		}
+		s.frames.from, s.frames.to = i, end
+		i = end + 1
 	}
-	return i
+	if memoised {
+		return i
+	}
+	return s.rememberStack(i) // TorchScript's pickler memoises what is complete
+}
+
+// rememberStack executes the memo opcode at a place, if there is one, for the
+// list of frames.
+func (s *rowScan) rememberStack(i int) (next int) {
+	index, _, next := s.memoOpcode(i)
+	switch {
+	case next == 0:
+		return i
+	case !s.remember(index, value{kind: kindStack}):
+		return 0
+	}
+	return next
 }
 
 // recallLength is how long an opcode that recalls something is, 0 for others.

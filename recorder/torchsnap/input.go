@@ -37,7 +37,8 @@ type piece struct {
 	err    error
 }
 
-func newInput(r io.Reader) *input {
+// newInput begins to read r in pieces of so many bytes.
+func newInput(r io.Reader, pieceBytes int) *input {
 	pieces, spare := make(chan piece, 1), make(chan []byte, 3)
 	stop, done := make(chan struct{}), make(chan struct{})
 	for range cap(spare) {

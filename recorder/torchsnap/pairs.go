@@ -1,6 +1,10 @@
 package torchsnap
 
-import "vramscope/recorder"
+import (
+	"encoding/binary"
+
+	"vramscope/recorder"
+)
 
 // read reads a row pair by pair and learns its shape. The order is what
 // Python's and TorchScript's picklers write for a flat dictionary: EMPTY_DICT,
@@ -122,16 +126,10 @@ func (s *rowScan) note(i int, key string, learnt *shape) (next int) {
 	if s.kind != kindEvent {
 		return 0
 	}
-	var v value
-	if s.w[i] == opShortBinUnicode {
-		end := i + 2 + int(s.w[i+1])
-		if end > len(s.w)-margin {
-			return 0
-		}
-		v = value{kindText, uint64(s.m.intern(s.w[i+2 : end]))}
+	v, next := s.recall(i)
+	if begin, end := s.textHere(i); end > 0 {
+		v = value{kindText, uint64(s.m.intern(s.w[begin:end]))}
 		next = s.rememberHere(end, v, learnt)
-	} else {
-		v, next = s.recall(i)
 	}
 	if next == 0 || v.kind != kindText {
 		return 0
@@ -140,6 +138,21 @@ func (s *rowScan) note(i int, key string, learnt *shape) (next int) {
 		s.notes = append(s.notes, recorder.DumpSetting{Key: key, Value: text})
 	}
 	return next
+}
+
+// textHere is where the bytes of a short string stand, if one does: not
+// recalled, but written here.
+func (s *rowScan) textHere(i int) (begin, end int) {
+	switch s.w[i] {
+	case opShortBinUnicode:
+		begin, end = i+2, i+2+int(s.w[i+1])
+	case opBinUnicode:
+		begin, end = i+5, i+5+int(min(binary.LittleEndian.Uint32(s.w[i+1:]), lookahead))
+	}
+	if end > len(s.w)-margin {
+		return 0, 0
+	}
+	return begin, end
 }
 
 // rememberHere executes the memo opcode at a place, if there is one.

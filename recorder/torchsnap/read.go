@@ -41,7 +41,7 @@ func Read(r io.Reader, options Options) (*recorder.Dump, error) {
 		return nil, err
 	}
 	defer c.close()
-	in := newInput(c.reader)
+	in := newInput(c.reader, pieceBytes)
 	defer in.close()
 	m := newMachine(in, func() int64 { return c.whole(in.offset) })
 	m.watch = watch{progress: options.Progress, partial: options.Partial, read: c.raw.taken}

@@ -1,0 +1,91 @@
+package torchsnap
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vramscope/recorder"
+)
+
+// readPlainly reads a pickle in pieces of some size, by the fast path or
+// without it.
+func readPlainly(content []byte, pieceBytes int, fast bool) (*recorder.Dump, error) {
+	in := newInput(bytes.NewReader(content), pieceBytes)
+	defer in.close()
+	m := newMachine(in, func() int64 { return int64(len(content)) })
+	m.fast.off = !fast
+	return m.dump((*machine).run)
+}
+
+// compared leaves out what has no order or is empty either way.
+var compared = cmp.Options{cmpopts.EquateEmpty()}
+
+// TestReadingGivesWhatWasPickled draws snapshots and reads them back, as each
+// pickler writes them, on both paths.
+func TestReadingGivesWhatWasPickled(t *testing.T) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		d := drawSnapshot(random, random.IntN(300), seed%3 == 0)
+		for _, way := range []struct {
+			name        string
+			protocol    byte
+			torchScript bool
+		}{{"protocol 2", 2, false}, {"protocol 4", 4, false}, {"protocol 5", 5, false}, {"TorchScript", 2, true}} {
+			content := pickled(d.top, way.protocol, way.torchScript, random).out
+			for _, fast := range []bool{true, false} {
+				dump, err := readPlainly(content, 1+random.IntN(5000), fast)
+				if err != nil {
+					t.Fatalf("seed %d, %s, fast %v: %v", seed, way.name, fast, err)
+				}
+				got := plain(dump)
+				got.Problems = nil // they count sizes that make no sense
+				if diff := cmp.Diff(d.want, got, compared); diff != "" {
+					t.Fatalf("seed %d, %s, fast %v: %s", seed, way.name, fast, diff)
+				}
+			}
+		}
+	}
+}
+
+// TestPathsAgreeOnRealDumps reads the real dumps on both paths.
+func TestPathsAgreeOnRealDumps(t *testing.T) {
+	for _, name := range smallDumps {
+		content := inflate(t, name)
+		fast, err := readPlainly(content, pieceBytes, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plainly, err := readPlainly(content, pieceBytes, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(plain(plainly), plain(fast), compared); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestFastPathTakesMostEvents keeps the fast path from missing what each
+// pickler writes, which no other test would notice.
+func TestFastPathTakesMostEvents(t *testing.T) {
+	d := drawSnapshot(rand.New(rand.NewPCG(7, 7)), 2000, false)
+	for _, way := range []struct {
+		protocol    byte
+		torchScript bool
+	}{{2, false}, {4, false}, {5, false}, {2, true}} {
+		content := pickled(d.top, way.protocol, way.torchScript, nil).out
+		in := newInput(bytes.NewReader(content), pieceBytes)
+		m := newMachine(in, func() int64 { return 0 })
+		if _, err := m.run(); err != nil {
+			t.Fatal(err)
+		}
+		in.close()
+		if m.eventCount < 1000 || m.dicts.count > m.eventCount/10+100 {
+			t.Errorf("%+v: %d dictionaries were built for %d events", way, m.dicts.count, m.eventCount)
+		}
+	}
+}
