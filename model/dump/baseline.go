@@ -128,19 +128,20 @@ func (g *geometry) layOne(b *beforeBlock, limit uint64) int32 {
 }
 
 // guess is the likely size of a block of which the rounded request alone is
-// known, in the free node where it lies. What would remain of a large block is
-// either too small for another one, and then was not split off, or is taken
-// for free.
+// known, in the free node where it lies. A rest of a large block that is too
+// small for another one was not split off. Whether a longer one was is not
+// known: the block is taken to be as short as it can be.
 func (g *geometry) guess(n *node, rounded int64, limit uint64) int64 {
 	end := n.address + uint64(n.bytes)
 	if limit > n.address && limit < end {
 		end = limit
 	}
 	room := int64(end - n.address)
-	if room < rounded {
-		return rounded
+	whole := g.rules.host || n.flags&flagExpandable == 0 && !g.rules.small(rounded) && room-rounded <= smallRequest
+	if whole && room >= rounded {
+		return room
 	}
-	return g.rules.block(rounded, room, n.flags&flagExpandable != 0)
+	return rounded
 }
 
 // setBase adds up the blocks that are older than the trace.

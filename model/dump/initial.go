@@ -68,12 +68,16 @@ func firstPieces(events *recorder.DumpEvents, segmentEvents []int32, segments []
 
 func pieceOfEvent(events *recorder.DumpEvents, event int32) piece {
 	action := events.Action[event]
-	return piece{
+	p := piece{
 		address: events.Address[event], bytes: events.Bytes[event], from: event, to: never,
 		stack: events.Stack[event], stream: events.Stream[event], pool: events.Pool[event],
 		small:      events.Bytes[event] == smallSegment,
 		expandable: action == recorder.DumpSegmentMap || action == recorder.DumpSegmentUnmap,
 	}
+	if p.expandable { // in whole pages, which are as large as a segment
+		p.small = p.bytes%largeSegment != 0
+	}
+	return p
 }
 
 func pieceOfSegment(s *recorder.DumpSegment) piece {

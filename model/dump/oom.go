@@ -53,10 +53,7 @@ func (d *Device) OOM(event int) OOM {
 		Event: event, Stack: d.Events.Stack[event], Asked: d.Events.Bytes[event], Totals: d.At(event), Driver: -1,
 		Reason: ReasonUnknown,
 	}
-	o.Needed = o.Asked
-	if !r.expandable {
-		o.Needed = r.segment(o.Asked)
-	}
+	o.Needed = r.segment(o.Asked)
 	if free, known := d.Events.Free[event]; known {
 		o.Driver = free
 	}
@@ -86,12 +83,14 @@ func (o *OOM) judge() {
 		// The driver had the memory, so it was not asked: the process had
 		// reserved what it allows itself, which is no less than it ever did.
 		o.Reason, o.Short = ReasonLimit, o.Totals[Reserved]+o.Needed-o.Highest
+		if o.Short <= 0 { // it had more once: the limit came later
+			o.Short = o.Needed
+		}
 	case o.ReservedFree() >= o.Asked:
 		o.Reason, o.Short = ReasonPieces, o.Needed-o.Driver
 	default:
 		o.Reason, o.Short = ReasonFull, o.Needed-o.Driver
 	}
-	o.Short = max(o.Short, 0)
 }
 
 // enough is the largest totals that together hold so many bytes.
@@ -115,12 +114,19 @@ func (x *Index) Explain(o *OOM) []string {
 	}
 	say("%s were asked for (rounded up); %s; %s were reserved, of which %s free.",
 		bytesText(o.Asked), driver, bytesText(o.Totals[Reserved]), bytesText(o.ReservedFree()))
+	if pending := o.Totals[Pending]; pending > 0 {
+		say("%s more had been freed and waited for other streams.", bytesText(pending))
+	}
 	say("The largest free block that this pool and stream could have used has %s, of %s free there.",
 		bytesText(o.Usable.Largest), bytesText(o.Usable.Free))
 	switch o.Reason {
 	case ReasonLimit:
-		say("The device had the memory: the process had set itself a limit, at least %s and less than %s "+
-			"(torch.cuda.set_per_process_memory_fraction sets one).", fineText(o.Highest), fineText(o.Totals[Reserved]+o.Needed))
+		limit := "less than " + fineText(o.Totals[Reserved]+o.Needed)
+		if o.Highest < o.Totals[Reserved]+o.Needed {
+			limit = "at least " + fineText(o.Highest) + " and " + limit
+		}
+		say("The device had the memory: the process had set itself a limit, %s "+
+			"(torch.cuda.set_per_process_memory_fraction sets one).", limit)
 	case ReasonPieces:
 		if o.Usable.Free >= o.Asked {
 			say("The free bytes were in pieces: together they would have been enough, no piece was.")

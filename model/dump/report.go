@@ -233,8 +233,8 @@ func (d *Device) oomReport(o *OOM) OOMReport {
 func (d *Device) usedFrames() (count int) {
 	dump := d.index.Dump
 	used := make([]bool, len(dump.Frames))
-	for stack, seen := range d.tally.seen {
-		if !seen {
+	for stack := range dump.Stacks.Len() {
+		if d.tally.seen[stack/64]>>(stack%64)&1 == 0 {
 			continue
 		}
 		for _, frame := range dump.Stacks.Stack(int32(stack)) {

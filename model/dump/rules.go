@@ -145,10 +145,14 @@ func (r *rules) block(rounded, free int64, expandable bool) int64 {
 	return free
 }
 
-// segment is the size of the segment that the allocator asks the driver for
-// when no block fits a rounded request.
+// segment is how much the allocator asks the driver for when no block fits a
+// rounded request: a segment, or the pages of an expandable one.
 func (r *rules) segment(rounded int64) int64 {
 	switch {
+	case r.host:
+		return rounded
+	case r.expandable && !r.small(rounded):
+		return (rounded + largeSegment - 1) / largeSegment * largeSegment
 	case r.small(rounded):
 		return smallSegment
 	case rounded < leastOwnSegment:

@@ -71,6 +71,12 @@ func newSimulated(seed uint64, expandable bool) *simulated {
 		value = "true"
 	}
 	s.dump.Settings = []recorder.DumpSetting{{Key: "expandable_segments", Value: value}}
+	if seed%3 == 0 && !expandable { // torch wants one of them at a time
+		s.dump.Settings = append(s.dump.Settings, recorder.DumpSetting{Key: "max_split_size", Value: "8388608"})
+	}
+	if seed%4 == 0 {
+		s.dump.Settings = append(s.dump.Settings, recorder.DumpSetting{Key: "PYTORCH_CUDA_ALLOC_CONF", Value: "roundup_power2_divisions:4"})
+	}
 	s.rules = rulesOf(s.dump.Settings, false)
 	return s
 }
@@ -158,13 +164,19 @@ func (s *simulated) bestFit(rounded int64, stream, pool uint16, small bool) (bes
 			continue
 		}
 		for _, b := range r.blocks {
-			if b.state == recorder.DumpInactive && !b.unmapped && b.bytes >= rounded &&
+			if b.free() && b.bytes >= rounded && s.allowed(rounded, b.bytes) &&
 				(best == nil || b.bytes < best.bytes || b.bytes == best.bytes && b.address < best.address) {
 				best = b
 			}
 		}
 	}
 	return best
+}
+
+// allowed keeps large blocks for large requests when max_split_size is set.
+func (s *simulated) allowed(rounded, bytes int64) bool {
+	limit := s.rules.maximumSplit
+	return limit == unlimitedSplitBytes || (rounded < limit) == (bytes < limit) && (rounded < limit || bytes < rounded+20<<20)
 }
 
 func (s *simulated) segment(rounded int64, stream, pool uint16, small bool, stack int32) *simBlock {

@@ -12,9 +12,9 @@ type tally struct {
 	segmentEvents []int32
 	ooms          []int32
 	userDefined   int
-	seen          []bool // by stack: it stands at some event
-	stacks        int    // how many were seen, an empty one too
-	firstUs       int64  // Unix microseconds; 0 when no event has a time
+	seen          []uint64 // a bit by stack: it stands at some event
+	stacks        int      // how many were seen, an empty one too
+	firstUs       int64    // Unix microseconds; 0 when no event has a time
 	lastUs        int64
 	timed         bool
 	backwards     bool // some time is before the one in front of it
@@ -45,10 +45,11 @@ func countActions(actions []recorder.DumpAction) *[256]int {
 }
 
 func take(events *recorder.DumpEvents, stacks int) *tally {
-	t := &tally{allocated: allocatedByStack{stride: max(leastStride, 16*stacks), stacks: stacks}}
-	accounts := make([]stackAccount, stacks)
-	seen := make([]bool, stacks)
-	t.seen = seen
+	t := &tally{allocated: allocatedByStack{stride: max(leastStride, 16*stacks), stacks: stacks}, seen: make([]uint64, stacks/64+1)}
+	var accounts []stackAccount // only for a row to come: there may be many idle devices
+	if events.Len() > t.allocated.stride {
+		accounts = make([]stackAccount, stacks)
+	}
 	last := int64(math.MinInt64)
 	for i, action := range events.Action {
 		if i > 0 && i%t.allocated.stride == 0 {
@@ -58,8 +59,8 @@ func take(events *recorder.DumpEvents, stacks int) *tally {
 		if uint32(stack) >= uint32(stacks) {
 			stack = 0
 		}
-		if !seen[stack] {
-			seen[stack] = true
+		if word, bit := &t.seen[stack/64], uint64(1)<<(stack%64); *word&bit == 0 {
+			*word |= bit
 			t.stacks++
 		}
 		now := events.TimeUs[i]
@@ -73,8 +74,10 @@ func take(events *recorder.DumpEvents, stacks int) *tally {
 		}
 		switch action {
 		case recorder.DumpAlloc:
-			accounts[stack].bytes += events.Bytes[i]
-			accounts[stack].count++
+			if accounts != nil {
+				accounts[stack].bytes += events.Bytes[i]
+				accounts[stack].count++
+			}
 		case recorder.DumpSegmentAlloc, recorder.DumpSegmentFree, recorder.DumpSegmentMap, recorder.DumpSegmentUnmap:
 			t.segmentEvents = append(t.segmentEvents, int32(i))
 		case recorder.DumpOOM:
