@@ -43,8 +43,8 @@ type fold struct {
 	problems   problems
 	bye        *recorder.Bye
 
-	joined         *recorder.State // parts of a state that is not complete
-	arenasShared   bool            // a reader or a checkpoint has the rows
+	parts          *recorder.StateJoiner // of a state that is not complete; nil while there are none
+	arenasShared   bool                  // a reader or a checkpoint has the rows
 	poolsShared    bool
 	nonArenaShared bool
 
@@ -103,7 +103,7 @@ func (f *fold) touch(ns int64) {
 // greet begins the source, or begins it anew: a program that says hello again,
 // after a new connection or in a new file, keeps what it told before.
 func (f *fold) greet(hello *recorder.Hello) {
-	f.hello, f.bye, f.joined, f.trouble = hello, nil, nil, ""
+	f.hello, f.bye, f.parts, f.trouble = hello, nil, nil, ""
 	f.strings.Reset()
 }
 
@@ -114,8 +114,7 @@ func sameRun(a, b *recorder.Hello) bool {
 
 // takeState replaces what was known by a state, once all of its parts are there.
 func (f *fold) takeState(state *recorder.State) {
-	state, complete := f.join(state)
-	if !complete {
+	if state = f.join(state); state == nil {
 		return
 	}
 	if state.Frame != nil {
@@ -128,6 +127,24 @@ func (f *fold) takeState(state *recorder.State) {
 	if len(state.NonArena) > 0 {
 		f.replaceNonArena(state.NonArena, state.Ns)
 	}
+}
+
+// join is the whole state once its last part has come, nil before that.
+func (f *fold) join(part *recorder.State) *recorder.State {
+	if f.parts == nil {
+		f.parts = new(recorder.StateJoiner)
+	}
+	whole, err := f.parts.Add(part)
+	switch {
+	case err != nil:
+		f.problems.add("state", err.Error())
+	case whole == nil && !part.More:
+		f.problems.add("state", "a part came whose beginning is missing")
+	}
+	if !part.More {
+		f.parts = nil
+	}
+	return whole
 }
 
 func (f *fold) replaceArenas(states []recorder.ArenaState) {

@@ -13,7 +13,7 @@ func (f *fold) freeze() *fold {
 	}
 	f.share()
 	c := *f
-	c.say, c.joined = nil, nil
+	c.say, c.parts = nil, nil
 	return &c
 }
 

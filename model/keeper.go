@@ -42,7 +42,7 @@ func (k *keeper) take(record recorder.Record) {
 		k.tape.begin(k.fold)
 	case *recorder.State:
 		k.fold.apply(r)
-		if k.fold.joined == nil {
+		if k.fold.parts == nil {
 			k.tape.begin(k.fold)
 		}
 	case *recorder.Strings, *recorder.Note, *recorder.Want:
@@ -52,7 +52,7 @@ func (k *keeper) take(record recorder.Record) {
 		k.fold.apply(record)
 		k.tape.add(record)
 	}
-	if k.tape.full() && k.fold.joined == nil {
+	if k.tape.full() && k.fold.parts == nil {
 		k.tape.begin(k.fold)
 	}
 }

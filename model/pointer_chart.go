@@ -55,9 +55,10 @@ func (v *SourceView) pointerChart(into []PointerColumn, id int64, n int, bound f
 	if c.track != nil {
 		first, last := c.track.search(c.begin), c.track.search(bound(n))
 		if (last-first)/n < exactBlocks {
-			c.walkEvents(id, first)
+			// The block in front may reach over the chart's beginning.
+			c.walkEvents(id, max(first-1, c.track.blocks.first))
 		} else {
-			c.walkBlocks(first)
+			c.walkBlocks(id, first)
 		}
 	}
 	for c.column < n {
@@ -91,14 +92,10 @@ func (c *pointerChart) stand(values [pointerKinds]int64, ns int64) {
 	c.now, c.stood, c.known = values, ns, true
 }
 
-// walkEvents fills the columns event by event. The block in front of the first
-// one may reach over the chart's beginning.
+// walkEvents fills the columns event by event, from the first one of a block on.
 func (c *pointerChart) walkEvents(id int64, block int) {
-	from := c.track.base + int64(max(block-1, c.track.blocks.first))*pointerBlockEvents
-	length := int64(0)
-	if known, _ := c.view.tape.beginning(id, from); known != nil {
-		length = known.state.Length
-	}
+	from := c.track.base + int64(block)*pointerBlockEvents
+	length := c.track.block(block).length
 	for _, event := range c.view.tape.events(id, from) {
 		if event.Op == arena.OpNew {
 			length = event.Bytes
@@ -124,14 +121,19 @@ func (c *pointerChart) walkEvents(id int64, block int) {
 }
 
 // walkBlocks fills the columns block by block: one belongs to the column in which
-// it begins.
-func (c *pointerChart) walkBlocks(block int) {
+// it begins. The block that a moment of the past lies in is looked at event by
+// event, so that nothing is shown that came later.
+func (c *pointerChart) walkBlocks(id int64, block int) {
 	if at := block - 1; at >= c.track.blocks.first {
 		before := c.track.block(at)
 		c.stand(before.last, before.ns)
 	}
+	now := c.track.search(c.view.Now + 1)
+	if c.view.Past {
+		now = max(now-1, block)
+	}
 	for c.column < c.n && c.begin <= c.view.Now {
-		if end := c.track.search(min(c.end, c.view.Now+1)); end > block {
+		if end := min(c.track.search(c.end), now); end > block {
 			c.enter()
 			for k := range c.spans {
 				c.spans[k].join(c.track.span(k, block, end))
@@ -139,6 +141,10 @@ func (c *pointerChart) walkBlocks(block int) {
 			last := c.track.block(end - 1)
 			c.stand(last.last, last.ns)
 			c.events, block = true, end
+		}
+		if c.view.Past && block == now {
+			c.walkEvents(id, block)
+			return
 		}
 		c.finish()
 	}

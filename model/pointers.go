@@ -35,10 +35,11 @@ const (
 
 // pointerBlock is the extremes of some events, and where the last left off.
 type pointerBlock struct {
-	ns    int64 // of its first event
-	count int32
-	spans [pointerKinds]span
-	last  [pointerKinds]int64
+	ns     int64 // of its first event
+	length int64 // of the arena at its first event, 0 while it is not known
+	count  int32
+	spans  [pointerKinds]span
+	last   [pointerKinds]int64
 }
 
 // add takes an event in. Length is the arena's, 0 while it is not known.
@@ -57,7 +58,7 @@ func (t *pointerTrack) add(event *recorder.ArenaEvent, length int64) {
 
 func (b *pointerBlock) add(event *recorder.ArenaEvent, length int64) {
 	if b.count == 0 {
-		b.ns = event.Ns
+		b.ns, b.length = event.Ns, length
 		b.spans = [pointerKinds]span{noSpan, noSpan, noSpan}
 	}
 	b.count++

@@ -106,7 +106,7 @@ func TestPointersOfFewEventsAreExact(t *testing.T) {
 		events := pointerHistory(r.records, a.id)
 		t0 := rapid.Int64Range(0, r.ns).Draw(rt, "from")
 		t1 := rapid.Int64Range(t0, r.ns+1000).Draw(rt, "to")
-		n := rapid.IntRange(1, 50).Draw(rt, "columns")
+		n := rapid.IntRange(4, 50).Draw(rt, "columns") // few blocks a column
 		got := v.PointerColumns(nil, a.id, t0, t1, n)
 		for i := range n {
 			want := plainPointerColumn(events, divide(t0, t1, i, n), divide(t0, t1, i+1, n), v.Now)
@@ -146,6 +146,26 @@ func TestPointersOfManyEventsMissNoExtreme(t *testing.T) {
 	want := plainPointerColumn(events, 0, r.ns+1, v.Now)[pointerUsed].Max
 	if highest != want {
 		t.Errorf("the highest column has %d, the highest event %d", highest, want)
+	}
+}
+
+// TestPointersOfThePastShowNothingLater: also zoomed out.
+func TestPointersOfThePastShowNothingLater(t *testing.T) {
+	r := busyArena(t, 30_000)
+	whole := keep(r.records, Limits{}).published()
+	events := pointerHistory(r.records, 1)
+	for i := range int64(40) {
+		past := whole.At(whole.First + (whole.Now-whole.First)*i/40)
+		highest := Column{}
+		for _, column := range past.PointerColumns(nil, 1, 0, r.ns, 20) {
+			if column.Used.Known && (!highest.Known || column.Used.Max > highest.Max) {
+				highest = column.Used
+			}
+		}
+		want := plainPointerColumn(events, 0, r.ns, past.Now)[pointerUsed]
+		if highest.Known != want.Known || highest.Max != want.Max {
+			t.Errorf("at %d the highest is %+v, want %+v", past.Now, highest, want)
+		}
 	}
 }
 
