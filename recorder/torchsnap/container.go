@@ -151,6 +151,14 @@ func (c *content) whole(read int64) int64 {
 	return int64(float64(read) * float64(c.size) / float64(taken))
 }
 
+// pieceBytes is how much to read at once: not much more than there is.
+func (c *content) pieceBytes() int {
+	if c.size > 0 && !c.packed {
+		return int(min(c.size+1, pieceBytes))
+	}
+	return pieceBytes
+}
+
 // counted is a reader that counts its bytes; the count may be read from any
 // goroutine.
 type counted struct {

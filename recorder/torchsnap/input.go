@@ -12,7 +12,7 @@ const (
 	pieceBytes = 256 << 10
 	// frontBytes is the room before each piece for what the decoder left of
 	// the one before: more than it ever asks for at once.
-	frontBytes = 72 << 10
+	frontBytes = 20 << 10
 )
 
 // input is a file read ahead of the decoder by a goroutine of its own, so
@@ -39,27 +39,37 @@ type piece struct {
 
 // newInput begins to read r in pieces of so many bytes.
 func newInput(r io.Reader, pieceBytes int) *input {
-	pieces, spare := make(chan piece, 1), make(chan []byte, 3)
+	pieces, spare := make(chan piece, 1), make(chan []byte, buffers)
 	stop, done := make(chan struct{}), make(chan struct{})
-	for range cap(spare) {
-		spare <- make([]byte, frontBytes+pieceBytes)
-	}
 	go func() {
 		defer close(done)
-		readPieces(r, pieces, spare, stop)
+		readPieces(r, pieceBytes, pieces, spare, stop)
 	}()
 	return &input{pieces: pieces, spare: spare, stop: stop, done: done}
 }
 
-// readPieces fills spare buffers and sends them on, until the reader fails or
-// stop is closed.
-func readPieces(r io.Reader, pieces chan<- piece, spare <-chan []byte, stop <-chan struct{}) {
-	for {
+// buffers is how many pieces there are: one that is decoded, one that waits,
+// one that is read.
+const buffers = 3
+
+// readPieces reads pieces and sends them on, until the reader fails or stop
+// is closed.
+func readPieces(r io.Reader, pieceBytes int, pieces chan<- piece, spare <-chan []byte, stop <-chan struct{}) {
+	for made := 0; ; {
 		var buffer []byte
 		select {
 		case buffer = <-spare:
-		case <-stop:
-			return
+		default:
+			if made < buffers {
+				buffer = make([]byte, frontBytes+pieceBytes)
+				made++
+				break
+			}
+			select {
+			case buffer = <-spare:
+			case <-stop:
+				return
+			}
 		}
 		n, err := io.ReadFull(r, buffer[frontBytes:])
 		if errors.Is(err, io.ErrUnexpectedEOF) {

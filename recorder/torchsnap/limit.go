@@ -72,7 +72,7 @@ type store[T any] struct {
 	count  int
 }
 
-const chunkItems = 1024
+const chunkItems = 256
 
 // add appends an item and returns its number.
 func (s *store[T]) add(a *account, item T) int {

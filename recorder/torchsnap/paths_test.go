@@ -5,9 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"vramscope/recorder"
 )
 
@@ -20,9 +17,6 @@ func readPlainly(content []byte, pieceBytes int, fast bool) (*recorder.Dump, err
 	m.fast.off = !fast
 	return m.dump((*machine).run)
 }
-
-// compared leaves out what has no order or is empty either way.
-var compared = cmp.Options{cmpopts.EquateEmpty()}
 
 // TestReadingGivesWhatWasPickled draws snapshots and reads them back, as each
 // pickler writes them, on both paths.
@@ -43,7 +37,7 @@ func TestReadingGivesWhatWasPickled(t *testing.T) {
 				}
 				got := plain(dump)
 				got.Problems = nil // they count sizes that make no sense
-				if diff := cmp.Diff(d.want, got, compared); diff != "" {
+				if diff := difference(d.want, got); diff != "" {
 					t.Fatalf("seed %d, %s, fast %v: %s", seed, way.name, fast, diff)
 				}
 			}
@@ -63,7 +57,7 @@ func TestPathsAgreeOnRealDumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(plain(plainly), plain(fast), compared); diff != "" {
+		if diff := difference(plain(plainly), plain(fast)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

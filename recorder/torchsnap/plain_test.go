@@ -2,7 +2,11 @@ package torchsnap
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vramscope/recorder"
 )
@@ -101,4 +105,13 @@ func plainStack(dump *recorder.Dump, stack int32) string {
 		lines = append(lines, fmt.Sprintf("%s %s:%d", dump.Strings[f.Name], dump.Strings[f.File], f.Line))
 	}
 	return strings.Join(lines, " < ")
+}
+
+// difference says in what two values differ, "" for nothing. An empty slice is
+// as good as none.
+func difference(want, got any) string {
+	if reflect.DeepEqual(want, got) {
+		return "" // much sooner than cmp finds out
+	}
+	return cmp.Diff(want, got, cmpopts.EquateEmpty())
 }

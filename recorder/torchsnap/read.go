@@ -41,10 +41,10 @@ func Read(r io.Reader, options Options) (*recorder.Dump, error) {
 		return nil, err
 	}
 	defer c.close()
-	in := newInput(c.reader, pieceBytes)
+	in := newInput(c.reader, c.pieceBytes())
 	defer in.close()
 	m := newMachine(in, func() int64 { return c.whole(in.offset) })
-	m.watch = watch{progress: options.Progress, partial: options.Partial, read: c.raw.taken}
+	m.watch = watch{progress: options.Progress, partial: options.Partial, every: partialEvents, read: c.raw.taken}
 	if c.json {
 		return m.dump((*machine).runJSON)
 	}

@@ -10,7 +10,7 @@ const (
 	maximumText = 16 << 20
 	// keptText is how much of a string is kept, in bytes. Names, files and
 	// notes are far shorter; what is longer is somebody's source code.
-	keptText = 64 << 10
+	keptText = 16 << 10
 )
 
 // long pushes a little-endian two's complement integer of n bytes.

@@ -46,7 +46,7 @@ func (a *assembly) readSegments(items []value) []deviceState {
 	var all []segmentRows
 	twice := 0
 	for _, item := range items {
-		if item.kind != kindDict {
+		if !a.isSegment(item) {
 			continue
 		}
 		d := a.m.dicts.at(int(item.n))

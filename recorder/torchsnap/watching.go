@@ -17,6 +17,7 @@ const partialEvents = 1 << 16
 type watch struct {
 	progress func(bytes, events int64) bool
 	partial  func(*recorder.Dump)
+	every    int          // events between two parts
 	read     func() int64 // bytes taken from the reader that Read was given
 	pieces   int          // of the input when it was last told
 	shown    int          // events of the latest part
@@ -32,7 +33,7 @@ func (m *machine) report() error {
 	if w.progress != nil && !w.progress(w.read(), int64(m.eventCount)) {
 		return ErrCancelled
 	}
-	if w.partial != nil && m.eventCount >= w.shown+partialEvents {
+	if w.partial != nil && m.eventCount >= w.shown+w.every {
 		w.shown = m.eventCount
 		w.partial(m.part())
 	}
