@@ -14,6 +14,8 @@ type scopeChoice struct {
 	path      []string // names from the outermost scope down; nil is none
 	abandoned bool     // it is one of those that were open when the arena was reset
 
+	version int // grows with every choice
+
 	in  *recorder.ScopeSnapshot // where it was found last
 	row int32                   // its row there, -1 for none
 }
@@ -23,7 +25,7 @@ func (c *scopeChoice) choose(path []string, abandoned bool) {
 	if abandoned == c.abandoned && slices.Equal(path, c.path) {
 		return
 	}
-	*c = scopeChoice{path: path, abandoned: abandoned, row: -1}
+	*c = scopeChoice{path: path, abandoned: abandoned, version: c.version + 1, row: -1}
 }
 
 // find is the tree that the scope is in, and its row there; -1 where the arena

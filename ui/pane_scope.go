@@ -1,0 +1,337 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"vramscope/arena"
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/themes"
+	"vramscope/ui/grid"
+	"vramscope/ui/keymap"
+)
+
+// scopePane is everything about the selected scope.
+type scopePane struct {
+	flow   flow
+	reason abandonedReason
+	path   scopePathText
+	params scopeParamsText
+}
+
+func (*scopePane) title(s *scene) (string, string) {
+	if s.choices.allArenas {
+		return "Scope, in all arenas", ""
+	}
+	return "Scope", ""
+}
+
+func (*scopePane) keys() keymap.Context { return keymap.List }
+
+func (*scopePane) do(keymap.Action, *scene) bool { return false }
+
+func (p *scopePane) draw(r grid.Region, s *scene, _ bool) {
+	switch {
+	case s.view == nil || len(s.view.Arenas) == 0:
+		nothing(r, "The scope that is selected among the scopes fills this.")
+	case s.choices.allArenas:
+		p.drawSum(r, s)
+	case s.choices.scope.path == nil:
+		nothing(r, "No scope is selected: select one among the scopes (4).")
+	default:
+		p.drawScope(r, s)
+	}
+}
+
+// drawSum draws the sum of the selected name over all arenas.
+func (p *scopePane) drawSum(r grid.Region, s *scene) {
+	s.choices.sums.take(s.view)
+	sum := s.choices.sums.selected()
+	if sum == nil {
+		nothing(r, "No scope is selected: select one among the scopes (4).")
+		return
+	}
+	f := &p.flow
+	f.begin(r)
+	f.text("", grid.Of(themes.Accent).With(themes.Bold), sum.Name)
+	if s.choices.sums.lost {
+		f.text("", grid.Of(themes.Abandoned), "abandoned")
+	}
+	if r.Height() > 1 {
+		f.line()
+	}
+	text := grid.Of(themes.Text)
+	f.count("in arenas", text, int64(sum.Arenas))
+	f.count("ran", text, sum.Count)
+	f.count("allocations", text, sum.AllocCount)
+	f.bytes("self", grid.Of(themes.Self), sum.SelfBytes)
+	f.bytes("total", grid.Of(themes.Total), sum.TotalBytes)
+	f.bytes("largest peak", grid.Of(themes.Peak), sum.Peak)
+	f.count("in arena", text, sum.PeakArena)
+}
+
+func (p *scopePane) drawScope(r grid.Region, s *scene) {
+	a := s.choices.arenaOf(s.view)
+	choice := &s.choices.scope
+	scopes, row := choice.find(s.view, a)
+	p.drawHead(r.Row(0), s, a, scopes, row)
+	if row < 0 {
+		nothing(r.Sub(0, 1, r.Width(), r.Height()-1), "The arena that is looked at has no such scope at this moment.")
+		return
+	}
+	numbers := scopes.Row(row)
+	if r.Width() < shortScope {
+		p.drawShort(r.Row(1), s, scopes, row, &numbers)
+		r = r.Sub(0, 1, r.Width(), r.Height()-1)
+	}
+	f := &p.flow
+	f.begin(r.Sub(0, 1, r.Width(), r.Height()-1))
+	p.writeBytes(s, scopes, row, &numbers)
+	f.line()
+	p.writePeak(s, &numbers)
+	f.line()
+	if open, ok := openInstance(scopes, row); ok && !choice.abandoned {
+		p.writeOpen(s, scopes, open)
+		f.line()
+	}
+	if p.params.take(numbers.Params); p.params.text != "" {
+		f.text("last ran with", grid.Of(themes.Text), p.params.text)
+	}
+}
+
+// shortScope is the width under which the columns of bytes stand in a row of
+// their own, short.
+const shortScope = 60
+
+func (p *scopePane) drawShort(r grid.Region, s *scene, scopes *recorder.ScopeSnapshot, row int32, numbers *recorder.ScopeRow) {
+	pen := r.Pen(0, 0)
+	live := int64(grid.Missing)
+	if bytes, ok := scopes.Live(row); ok && !s.choices.scope.abandoned {
+		live = bytes
+	}
+	for i, number := range [...]int64{live, numbers.SelfBytes, numbers.TotalBytes, numbers.Peak} {
+		column := scopeLive + i
+		pen.Text(grid.Of(themes.Dim), [...]string{"live ", " self ", " total ", " peak "}[i])
+		pen.Short(grid.Of(scopeRoles[column]), number, 0)
+	}
+}
+
+// drawHead writes the scope's path, and how it stands.
+func (p *scopePane) drawHead(r grid.Region, s *scene, a *model.ArenaView, scopes *recorder.ScopeSnapshot, row int32) {
+	choice := &s.choices.scope
+	state, style := "", grid.Of(themes.Dim)
+	switch {
+	case choice.abandoned:
+		p.reason.take(s.view, a)
+		state, style = "abandoned", grid.Of(themes.Abandoned)
+		if p.reason.text != "" && r.Width() >= 80 {
+			state = p.reason.text
+		}
+	case row < 0:
+		state = "not here"
+	case scopes.IsOpen(row):
+		state, style = "open", grid.Of(themes.OK)
+	default:
+		state = "closed"
+	}
+	width := min(grid.Width(state), r.Width()/2)
+	r.Fit(r.Width()-width, 0, width, style, state, grid.Right)
+	p.path.take(choice, r.Glyphs())
+	r.FitMiddle(0, 0, max(r.Width()-width-1, 0), grid.Of(themes.Accent).With(themes.Bold), p.path.text)
+}
+
+// writeBytes writes what the scope holds and what it allocated.
+func (p *scopePane) writeBytes(s *scene, scopes *recorder.ScopeSnapshot, row int32, numbers *recorder.ScopeRow) {
+	f, text := &p.flow, grid.Of(themes.Text)
+	live := int64(grid.Missing)
+	if bytes, ok := scopes.Live(row); ok && !s.choices.scope.abandoned {
+		live = bytes
+	}
+	f.bytes("live now", grid.Of(themes.Live), live)
+	f.bytes("self", grid.Of(themes.Self), numbers.SelfBytes)
+	f.bytes("total", grid.Of(themes.Total), numbers.TotalBytes)
+	f.count("ran", text, numbers.Count)
+	f.count("allocations", text, numbers.AllocCount)
+	if numbers.Unclosed > 0 {
+		f.count("unclosed", grid.Of(themes.Warning), numbers.Unclosed)
+	}
+}
+
+// writePeak writes the scope's peaks: the simultaneous one with when it was, and
+// those of the two sides, which need not have been at one moment.
+func (p *scopePane) writePeak(s *scene, numbers *recorder.ScopeRow) {
+	f, text := &p.flow, grid.Of(themes.Text)
+	f.bytes("peak", grid.Of(themes.Peak), numbers.Peak)
+	if numbers.PeakNs > 0 {
+		f.since("set", text, s.newest.Now-numbers.PeakNs, beforeWhat(s))
+	}
+	if numbers.PeakFrame >= 0 && numbers.PeakNs > 0 {
+		f.count("in frame", text, numbers.PeakFrame)
+	}
+	f.bytes("forward peak", grid.Of(themes.Forward), numbers.PeakForward)
+	f.bytes("reverse peak", grid.Of(themes.Reverse), numbers.PeakReverse)
+}
+
+// beforeWhat is what a time before the newest moment is called.
+func beforeWhat(s *scene) string {
+	if isLive(s) {
+		return "ago"
+	}
+	return "before the end"
+}
+
+// writeOpen writes the pointers of the scope that is open. Its exit is not known
+// yet.
+func (p *scopePane) writeOpen(s *scene, scopes *recorder.ScopeSnapshot, open *recorder.OpenScope) {
+	f := &p.flow
+	forward, reverse := scopes.Pointers()
+	f.bytes("entry forward", grid.Of(themes.Forward), open.EntryForward)
+	f.bytes("entry reverse", grid.Of(themes.Reverse), open.EntryReverse)
+	f.bytes("now forward", grid.Of(themes.Forward), forward)
+	f.bytes("now reverse", grid.Of(themes.Reverse), reverse)
+	f.text("exit", grid.Of(themes.Dim), "open")
+	if open.Opened > 0 {
+		f.duration("open for", grid.Of(themes.Text), s.view.Now-open.Opened)
+	}
+	f.bytes("its peak", grid.Of(themes.Peak), open.Peak)
+}
+
+// openInstance is the innermost open scope that counts into a row.
+func openInstance(scopes *recorder.ScopeSnapshot, row int32) (*recorder.OpenScope, bool) {
+	open := scopes.Open()
+	for i := len(open) - 1; i >= 0; i-- {
+		if open[i].Node == row {
+			return &open[i], true
+		}
+	}
+	return nil, false
+}
+
+// scopePathText is the path of the chosen scope as it is drawn, made once for
+// each choice.
+type scopePathText struct {
+	version int
+	glyphs  *themes.Glyphs
+	text    string
+}
+
+func (p *scopePathText) take(choice *scopeChoice, glyphs *themes.Glyphs) {
+	if p.version != choice.version || p.glyphs != glyphs {
+		p.version, p.glyphs = choice.version, glyphs
+		p.text = strings.Join(choice.path, " "+string(glyphs.Path)+" ")
+	}
+}
+
+// scopeParamsText is the parameters of a scope in words.
+type scopeParamsText struct {
+	of   *arena.Param
+	n    int
+	text string
+}
+
+func (p *scopeParamsText) take(params []arena.Param) {
+	var first *arena.Param
+	if len(params) > 0 {
+		first = &params[0]
+	}
+	if p.of == first && p.n == len(params) {
+		return
+	}
+	p.of, p.n, p.text = first, len(params), paramsText(params)
+}
+
+// paramsText is parameters in words.
+func paramsText(params []arena.Param) string {
+	var text strings.Builder
+	for i, param := range params {
+		if i > 0 {
+			text.WriteString("  ")
+		}
+		text.WriteString(param.Name + "=" + param.String())
+	}
+	return text.String()
+}
+
+// details are all numbers of the scope, to the byte.
+func (p *scopePane) details(s *scene) (string, []string) {
+	choice := &s.choices.scope
+	if s.view == nil || choice.path == nil || s.choices.allArenas {
+		return "", nil
+	}
+	a := s.choices.arenaOf(s.view)
+	scopes, row := choice.find(s.view, a)
+	if row < 0 {
+		return "", nil
+	}
+	numbers := scopes.Row(row)
+	exact := func(n int64) string { return string(grid.AppendExact(nil, n)) }
+	lines := []string{
+		"path  " + strings.Join(choice.path, " / "),
+		fmt.Sprintf("ran %d times, %d of them open now, %d unclosed (their end is not known)", numbers.Count, numbers.Open, numbers.Unclosed),
+		fmt.Sprintf("allocations, scopes inside included  %d", numbers.AllocCount),
+		"self  " + exact(numbers.SelfBytes), "total  " + exact(numbers.TotalBytes),
+		"peak, both sides at one moment  " + exact(numbers.Peak),
+		"forward peak  " + exact(numbers.PeakForward), "reverse peak  " + exact(numbers.PeakReverse),
+	}
+	if numbers.PeakNs > 0 {
+		lines = append(lines, fmt.Sprintf("the peak was %s in frame %s, %s before the newest moment", exact(numbers.Peak),
+			frameText(numbers.PeakFrame), model.FormatDuration(s.newest.Now-numbers.PeakNs)))
+	}
+	for _, open := range scopes.Open() {
+		if open.Node == row && !choice.abandoned {
+			lines = append(lines, fmt.Sprintf("open: entry forward %s, entry reverse %s, exit not known yet", exact(open.EntryForward), exact(open.EntryReverse)))
+		}
+	}
+	if choice.abandoned {
+		p.reason.take(s.view, a)
+		lines = append(lines, "abandoned: "+p.reason.text)
+	}
+	for _, param := range numbers.Params {
+		lines = append(lines, param.Name+" = "+param.String())
+	}
+	return "Scope " + choice.path[len(choice.path)-1], lines
+}
+
+func frameText(frame int64) string {
+	if frame < 0 {
+		return "that is not known"
+	}
+	return fmt.Sprint(frame)
+}
+
+func (*scopePane) origins(s *scene) []origin { return scopeOrigins(s) }
+
+// scopeOrigins says where the numbers of the selected scope come from.
+func scopeOrigins(s *scene) []origin {
+	if s.view == nil || s.choices.scope.path == nil || len(s.view.Arenas) == 0 {
+		return nil
+	}
+	scopes, row := s.choices.scope.find(s.view, s.choices.arenaOf(s.view))
+	if row < 0 {
+		return nil
+	}
+	numbers := scopes.Row(row)
+	known := func(n int64, from string) model.Figure {
+		return model.Figure{Value: n, Known: true, Origin: from}
+	}
+	live := model.Figure{Why: "no scope of this path is open now"}
+	if bytes, ok := scopes.Live(row); ok && !s.choices.scope.abandoned {
+		live = known(bytes, "the arena's pointers − those at the entry of the open scope")
+	}
+	return []origin{
+		{name: "live now", figure: live},
+		{name: "self", figure: known(numbers.SelfBytes, "allocations in the scope itself, as asked for, padding apart")},
+		{name: "total", figure: known(numbers.TotalBytes, "allocations in the scope and in those inside it, padding apart")},
+		{name: "peak", figure: known(numbers.Peak, "the largest of both pointers' distance from the entry at one moment, padding included")},
+		{name: "forward peak", figure: known(numbers.PeakForward, "the largest forward pointer − entry")},
+		{name: "reverse peak", figure: known(numbers.PeakReverse, "the largest entry − reverse pointer")},
+		{name: "ran", figure: known(numbers.Count, "scopes of this path that were opened"), count: true},
+		{name: "allocations", figure: known(numbers.AllocCount, "scopes inside included"), count: true},
+	}
+}
+
+var (
+	_ detailer   = (*scopePane)(nil)
+	_ originator = (*scopePane)(nil)
+)
