@@ -55,8 +55,20 @@ type Source struct {
 	problems  recorder.Problems
 }
 
-// NewSource makes a Source of a file that it follows. Nothing is opened yet.
-func NewSource(path string) *Source { return &Source{path: path, Follow: true} }
+// NewSource makes a Source of a file that it follows, if the file is there and a
+// recording, or may become one since nothing is in it yet. The errors are those
+// of open.Open and a *DumpError. The file is not kept open.
+func NewSource(path string) (*Source, error) {
+	s := &Source{path: path, Follow: true}
+	file, err := s.tryOpen()
+	if err != nil {
+		if mayCome(err, false) {
+			return s, nil
+		}
+		return nil, err
+	}
+	return s, file.Close()
+}
 
 // ID is "file:" and the absolute path.
 func (s *Source) ID() string {

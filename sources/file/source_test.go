@@ -54,7 +54,11 @@ type following struct {
 func follow(t *testing.T, path string, blind bool) *following {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &following{Source: NewSource(path), t: t, records: make(chan recorder.Record, 1024), end: make(chan error, 1),
+	source, err := NewSource(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &following{Source: source, t: t, records: make(chan recorder.Record, 1024), end: make(chan error, 1),
 		second: make(chan time.Time), cancel: cancel}
 	f.Look, f.blind = f.second, blind
 	go func() {
@@ -326,8 +330,7 @@ func TestTwoSourcesEndWhenBothHave(t *testing.T) {
 
 // readOnce reads without following.
 func readOnce(path string) (records []recorder.Record, err error) {
-	source := NewSource(path)
-	source.Follow = false
+	source := &Source{path: path}
 	err = source.Run(context.Background(), func(record recorder.Record) { records = append(records, record) })
 	return records, err
 }
@@ -424,10 +427,13 @@ func TestWhatIsNoRecordingIsRefusedInASentence(t *testing.T) {
 		{path("zip", "PK\x03\x04...."), new(*open.DeclinedError)},
 		{path("newer", newer), new(*recorder.ProtocolError)},
 	} {
-		source := NewSource(c.path)
-		err := source.Run(context.Background(), func(recorder.Record) {})
+		_, err := NewSource(c.path)
 		if err == nil || !errors.As(err, c.want) {
 			t.Errorf("%s: %v, want %T", c.path, err, c.want)
+		}
+		source := &Source{path: c.path, Follow: true} // it may have become so since
+		if err := source.Run(context.Background(), func(recorder.Record) {}); err == nil || !errors.As(err, c.want) {
+			t.Errorf("run on %s: %v, want %T", c.path, err, c.want)
 		}
 	}
 	if _, err := readOnce(path("empty", "")); err == nil {
@@ -436,7 +442,7 @@ func TestWhatIsNoRecordingIsRefusedInASentence(t *testing.T) {
 }
 
 func TestCommandsAreRefused(t *testing.T) {
-	if err := NewSource("x").Send(context.Background(), &recorder.Command{}); !errors.Is(err, ErrNoCommands) {
+	if err := new(Source).Send(context.Background(), &recorder.Command{}); !errors.Is(err, ErrNoCommands) {
 		t.Errorf("Send = %v", err)
 	}
 }
