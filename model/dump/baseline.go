@@ -121,7 +121,7 @@ func (g *geometry) layOne(b *beforeBlock, limit uint64) int32 {
 		n = &g.nodes[number]
 	}
 	n.flags &^= flagFree
-	if b.bytes == 0 {
+	if b.bytes == 0 && n.flags&flagExpandable == 0 && !g.rules.small(bytes) {
 		n.flags |= flagEstimated
 	}
 	return number

@@ -12,9 +12,8 @@ type geometry struct {
 	starts *addresses // first byte of each attached node -> node
 	ends   *addresses // first byte after a growing stretch -> its end node
 
-	pieces    []piece
-	open      ordered // first byte of each mapped piece -> piece
-	estimated bool    // some used nodes may be longer than thought
+	pieces []piece
+	open   ordered // first byte of each mapped piece -> piece
 
 	steps   int // left for looking through nodes one by one
 	outside int // allocations outside all known memory
@@ -164,7 +163,8 @@ func (g *geometry) carve(address uint64) (int32, bool) {
 	n := &g.nodes[number]
 	front := int64(address - n.address)
 	before := &g.nodes[n.prev]
-	if n.prev == 0 || before.flags&(flagEstimated|flagRequested) != flagEstimated {
+	whole := front <= smallRequest || g.rules.maximumSplit != unlimitedSplitBytes
+	if n.prev == 0 || before.flags&(flagEstimated|flagRequested) != flagEstimated || !whole {
 		return g.split(number, front), true
 	}
 	g.unlist(n.address, number)
