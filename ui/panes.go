@@ -19,6 +19,7 @@ func newPanes() map[layout.Pane]pane {
 	panes[layout.PeaksPane] = &peaksPane{}
 	panes[layout.DevicesPane] = newDevicesPane()
 	panes[layout.ProcessesPane] = newProcessesPane()
+	panes[layout.DevicePane] = &devicePane{}
 	panes[layout.EventsPane] = newEventsPane()
 	panes[layout.EventPane] = &eventPane{}
 	panes[layout.PoolPane] = &poolPane{}
@@ -26,6 +27,10 @@ func newPanes() map[layout.Pane]pane {
 	panes[layout.BlocksPane] = &blocksPane{}
 	panes[layout.SegmentsPane] = newSegmentsPane()
 	panes[layout.FreeSizesPane] = &freeSizesPane{}
+	addArenaPanes(panes)
+	panes[layout.TimelinePane] = &timelinePane{}
+	panes[layout.MomentPane] = &momentPane{}
+	panes[layout.LiveThenPane] = &liveThenPane{}
 	return panes
 }
 

@@ -1,0 +1,193 @@
+package ui
+
+import (
+	"vramscope/model"
+	"vramscope/ui/widget"
+)
+
+// columnSum adds values up that change on their own, within one column of a
+// chart. The sum of their highest values would be one that may never have been;
+// what is kept is what the sum has surely reached: each one's highest together
+// with the lowest of the others. With one part it is exact.
+type columnSum struct {
+	lowest, highest, last int64
+	spread                int64 // the largest difference between a part's highest and lowest
+	known                 bool
+}
+
+func (c *columnSum) add(part model.Column) {
+	if !part.Known {
+		return
+	}
+	c.lowest += part.Min
+	c.highest += part.Max
+	c.last += part.Last
+	c.spread = max(c.spread, part.Max-part.Min)
+	c.known = true
+}
+
+// column is the sum as a chart draws it.
+func (c *columnSum) column() widget.Column {
+	if !c.known {
+		return widget.Column{}
+	}
+	reached, fell := c.lowest+c.spread, c.highest-c.spread
+	return widget.Column{Min: min(fell, reached, c.last), Max: max(reached, c.last), Last: c.last, Known: true}
+}
+
+// timelineColumns are the columns of all series of a timeline, for the stretch
+// that is shown. They are asked for anew when the data or the stretch changes.
+type timelineColumns struct {
+	key      columnsKey
+	series   [][]widget.Column
+	sums     [][]columnSum
+	room     []model.Column
+	pointers []model.PointerColumn
+}
+
+// columnsKey is what columns were made for.
+type columnsKey struct {
+	snapshot *model.Snapshot
+	newest   *model.SourceView
+	from, to int64
+	unit     widget.AxisUnit
+	n        int
+}
+
+// fill makes the columns of a plan's series over the axis.
+func (c *timelineColumns) fill(plan *timelinePlan, a *timeAxis, s *scene) {
+	key := columnsKey{s.snapshot, s.newest, a.from, a.to, a.unit, a.n}
+	if c.key == key && len(c.series) == len(plan.series) {
+		return
+	}
+	c.key = key
+	c.reset(len(plan.series), a.n)
+	arenas := false
+	for i := range plan.series {
+		for _, part := range plan.series[i].counters {
+			c.addCounter(c.sums[i], a, s, part)
+		}
+		arenas = arenas || plan.series[i].arenas != noArenas
+	}
+	if arenas {
+		for _, arena := range s.newest.Arenas {
+			c.addArena(plan, a, s, arena)
+		}
+	}
+	for i := range c.sums {
+		for j := range c.sums[i] {
+			c.series[i][j] = c.sums[i][j].column()
+		}
+	}
+}
+
+// reset makes room for so many series of n columns, all of them unknown.
+func (c *timelineColumns) reset(series, n int) {
+	for len(c.sums) < series {
+		c.sums, c.series = append(c.sums, nil), append(c.series, nil)
+	}
+	c.sums, c.series = c.sums[:series], c.series[:series]
+	for i := range series {
+		if cap(c.sums[i]) < n {
+			c.sums[i], c.series[i] = make([]columnSum, n), make([]widget.Column, n)
+		}
+		c.sums[i], c.series[i] = c.sums[i][:n], c.series[i][:n]
+		clear(c.sums[i])
+	}
+}
+
+// addCounter adds a counter. One of a source that counts no frames itself is
+// asked for by the time at which the frames of a column begin.
+func (c *timelineColumns) addCounter(sums []columnSum, a *timeAxis, s *scene, part counterPart) {
+	switch {
+	case a.unit != widget.Frames:
+		c.room = part.view.Columns(c.room[:0], part.set, part.counter, a.from, a.to, a.n)
+	case part.view == s.newest:
+		c.room = part.view.FrameColumns(c.room[:0], part.set, part.counter, a.from, a.to, a.n)
+	default:
+		c.room = c.room[:0]
+		begin := frameMoment(s.newest, a.from, a.to, 0, a.n)
+		for i := range a.n {
+			end := frameMoment(s.newest, a.from, a.to, i+1, a.n)
+			c.room = part.view.Columns(c.room, part.set, part.counter, begin, end, 1)
+			begin = end
+		}
+	}
+	for i := range min(len(c.room), len(sums)) {
+		sums[i].add(c.room[i])
+	}
+}
+
+// frameMoment is when column i of n begins, where the columns go from the
+// beginning of one frame to the end of another.
+func frameMoment(view *model.SourceView, first, last int64, i, n int) int64 {
+	start := func(frame int64) int64 {
+		if ns, ok := view.FrameStart(frame); ok {
+			return ns
+		}
+		return view.Now
+	}
+	place := (last - first + 1) * int64(i)
+	frame, part := first+place/int64(n), place%int64(n)
+	begin := start(frame)
+	if part == 0 {
+		return begin
+	}
+	return begin + int64(float64(max(start(frame+1)-begin, 0))*float64(part)/float64(n))
+}
+
+// addArena adds what an arena did to every series that it counts into. Only the
+// columns in which the arena lived are asked for: a render makes many of them.
+func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, arena *model.ArenaView) {
+	first, n := 0, a.n
+	if a.unit == widget.Frames {
+		c.pointers = s.newest.PointerFrames(c.pointers[:0], arena.ID, a.from, a.to, n)
+	} else {
+		first, n = columnsOf(a, arena)
+		if n <= 0 {
+			return
+		}
+		from, to := columnBegin(a, first), columnBegin(a, first+n)
+		c.pointers = s.newest.PointerColumns(c.pointers[:0], arena.ID, from, to, n)
+	}
+	for i := range plan.series {
+		part := plan.series[i].arenas
+		if part == noArenas {
+			continue
+		}
+		for j := range c.pointers {
+			used := c.pointers[j].Used
+			if part == rootsLength {
+				used = model.Column{Min: arena.State.Length, Max: arena.State.Length, Last: arena.State.Length, Known: used.Known && arena.State.Length > 0}
+			}
+			c.sums[i][first+j].add(used)
+		}
+	}
+}
+
+// columnsOf are the columns of an axis of time in which an arena lived.
+func columnsOf(a *timeAxis, arena *model.ArenaView) (first, n int) {
+	last := a.n
+	if born := arena.State.Created; born > a.from {
+		first = columnAt(a, born)
+	}
+	if gone := arena.State.Released; gone > 0 && gone < a.to {
+		last = columnAt(a, gone) + 1
+	}
+	if first >= a.n || last <= 0 {
+		return 0, 0
+	}
+	return max(first, 0), min(last, a.n) - max(first, 0)
+}
+
+// columnAt is the column in which a moment lies; it may be outside the axis.
+func columnAt(a *timeAxis, ns int64) int {
+	share := float64(ns-a.from) / float64(max(a.to-a.from, 1))
+	return int(min(max(share*float64(a.n), -1), float64(a.n)))
+}
+
+// columnBegin is when a column begins, as the model divides a stretch.
+func columnBegin(a *timeAxis, i int) int64 {
+	length, n := a.to-a.from, int64(a.n)
+	return a.from + length/n*int64(i) + length%n*int64(i)/n
+}
