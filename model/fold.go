@@ -94,16 +94,19 @@ func (f *fold) touch(ns int64) {
 	if ns == 0 {
 		return
 	}
-	if !f.heard {
-		f.first, f.heard = ns, true
+	if !f.heard || ns < f.first {
+		f.first, f.heard = ns, true // a calibration dump begins with its end
 	}
 	f.now = max(f.now, ns)
 }
 
 // greet begins the source, or begins it anew: a program that says hello again,
-// after a new connection or in a new file, keeps what it told before.
+// after a new connection or in a new file, keeps what it told before, but for its
+// arenas. Those name their scopes by numbers that now mean something else, and
+// come again with the state that follows.
 func (f *fold) greet(hello *recorder.Hello) {
 	f.hello, f.bye, f.parts, f.trouble = hello, nil, nil, ""
+	f.arenas, f.arenasShared = nil, false
 	f.strings.Reset()
 }
 

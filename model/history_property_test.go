@@ -59,7 +59,11 @@ func randomHistory(t *rapid.T, tb testing.TB, steps int) *render {
 			hello := *r.records[0].(*recorder.Hello)
 			hello.Ns = r.tick()
 			r.emit(&hello)
+			for _, each := range r.arenas {
+				each.failed = 0 // no state tells of failures
+			}
 			r.strings.All(recorder.Head{Src: r.src}, func(s *recorder.Strings) { r.emit(s) })
+			r.state()
 		case op <= 20 && a != nil:
 			a.act(t, names)
 		case p != nil:
@@ -285,4 +289,20 @@ func appendBlock(blocks []pool.Block, b pool.Block) []pool.Block {
 		return blocks
 	}
 	return append(blocks, b)
+}
+
+// TestAShortTapeEqualsFoldingUpToIt: a tape that gives up its oldest stretches
+// says from when on it has everything, and then has it.
+func TestAShortTapeEqualsFoldingUpToIt(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := randomHistory(rt, t, 200)
+		whole := keep(r.records, Limits{TapeBytes: 1}).published()
+		from := whole.KeptFrom()
+		if from > whole.Now {
+			rt.Fatalf("kept from %d, it is %d", from, whole.Now)
+		}
+		ns := rapid.Int64Range(from, max(from, r.ns)).Draw(rt, "moment")
+		want := keep(upTo(r.records, ns), Limits{}).published()
+		expectSame(rt, fmt.Sprintf("at %d of %d, kept from %d", ns, r.ns, from), picture(whole.At(ns)), picture(want))
+	})
 }

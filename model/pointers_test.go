@@ -69,7 +69,9 @@ func busyArena(t testing.TB, events int) *render {
 	for r.records[len(r.records)-1].Time() >= 0 && a.batch.Len() < events {
 		switch random(8) {
 		case 0:
-			a.open([]string{"render", "trace", "post"}[random(3)])
+			if len(a.scopes) < 5 {
+				a.open([]string{"render", "trace", "post"}[random(3)])
+			}
 		case 1:
 			a.close()
 		case 2:

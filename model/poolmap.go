@@ -23,9 +23,8 @@ func (s *Segment) Cells(into []Cell, n int) []Cell {
 	if n <= 0 {
 		return into
 	}
-	from := len(into)
-	into = append(into, make([]Cell, n)...)
-	cells := into[from:]
+	into = appendCells(into, n)
+	cells := into[len(into)-n:]
 	for _, leaf := range s.leaves {
 		for i := range leaf.blocks {
 			s.paint(cells, &leaf.blocks[i])
@@ -48,6 +47,13 @@ func (s *Segment) paint(cells []Cell, block *Block) {
 		cells[cell].add(block, int64(upper-begin))
 		begin = upper
 	}
+}
+
+// appendCells appends n empty cells, without garbage where into has room.
+func appendCells(into []Cell, n int) []Cell {
+	into = slices.Grow(into, n)[:len(into)+n]
+	clear(into[len(into)-n:])
+	return into
 }
 
 // cellStart is the offset at which a cell begins; cellOf is the cell that holds

@@ -8,12 +8,11 @@ func (s *Segment) CellsFrom(into []Cell, offset, cellBytes int64, n int) []Cell 
 	if n <= 0 {
 		return into
 	}
-	from := len(into)
-	into = append(into, make([]Cell, n)...)
+	into = appendCells(into, n)
 	if offset < 0 || cellBytes <= 0 || offset >= s.Bytes {
 		return into
 	}
-	part := cellRange{cells: into[from:], offset: offset, cellBytes: cellBytes, end: s.Bytes}
+	part := cellRange{cells: into[len(into)-n:], offset: offset, cellBytes: cellBytes, end: s.Bytes}
 	if cellBytes <= (s.Bytes-offset)/int64(n) {
 		part.end = offset + cellBytes*int64(n)
 	}
