@@ -41,4 +41,7 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/atotto/clipboard v0.1.4 // indirect
+require (
+	github.com/atotto/clipboard v0.1.4 // indirect
+	golang.org/x/text v0.14.0 // indirect
+)

@@ -37,6 +37,8 @@ type columns struct {
 
 	free  []eventFree // in the order of events
 	notes []eventNotes
+	// byNote finds notes of a single setting that were kept before.
+	byNote map[recorder.DumpSetting][]recorder.DumpSetting
 
 	streams     []uint64
 	byStream    map[uint64]uint16
@@ -66,6 +68,7 @@ func newColumns(a *account, whole func() int64) columns {
 		account: a, whole: whole,
 		streams: []uint64{0}, byStream: map[uint64]uint16{0: 0},
 		memoryPools: [][2]int64{{0, 0}}, byPool: map[[2]int64]uint16{{0, 0}: 0},
+		byNote: map[recorder.DumpSetting][]recorder.DumpSetting{},
 	}
 }
 
@@ -192,14 +195,24 @@ func (c *columns) memoryPool(id [2]int64) uint16 {
 	return number
 }
 
-// note keeps what else the event of a row said. Neighbours that say the same
-// share it.
+// note keeps what else the event of a row said. Events that say the same one
+// thing share it, as neighbours that say the same do.
 func (c *columns) note(event int, notes []recorder.DumpSetting) {
-	if last := len(c.notes) - 1; last >= 0 && slices.Equal(c.notes[last].notes, notes) {
-		notes = c.notes[last].notes
-	} else {
-		notes = appended(c.account, []recorder.DumpSetting(nil), notes...)
-	}
 	c.take(80) // its entry in the map of the finished device
-	c.notes = appended(c.account, c.notes, eventNotes{int32(event), notes})
+	c.notes = appended(c.account, c.notes, eventNotes{int32(event), c.sharedNotes(notes)})
+}
+
+func (c *columns) sharedNotes(notes []recorder.DumpSetting) []recorder.DumpSetting {
+	if last := len(c.notes) - 1; last >= 0 && slices.Equal(c.notes[last].notes, notes) {
+		return c.notes[last].notes
+	}
+	if shared, known := c.byNote[notes[0]]; known && len(notes) == 1 {
+		return shared
+	}
+	kept := appended(c.account, []recorder.DumpSetting(nil), notes...)[:len(notes):len(notes)]
+	const most = 1 << 12 // that are looked for: texts of every event's own are not worth it
+	if len(notes) == 1 && len(c.byNote) < most {
+		c.byNote[notes[0]] = kept
+	}
+	return kept
 }

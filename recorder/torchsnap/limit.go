@@ -50,7 +50,7 @@ func (a *account) drop(bytes int64) {
 // appended is append with the memory accounted for.
 func appended[T any](a *account, column []T, items ...T) []T {
 	if need := len(column) + len(items); need > cap(column) {
-		column = withRoom(a, column, max(need, cap(column)+cap(column)/4, 4))
+		column = withRoom(a, column, max(need, cap(column)+cap(column)/2, 1))
 	}
 	return append(column, items...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"vramscope/recorder"
 )
@@ -125,10 +126,14 @@ func (a *assembly) nameCategories(names []value) {
 			if n.notes[i].Key != "category" {
 				continue
 			}
-			if number, err := strconv.Atoi(n.notes[i].Value); err == nil && number >= 0 && number < len(names) {
-				if name := a.m.plain(names[number]); name != "" {
-					n.notes[i].Value = name
-				}
+			number, err := strconv.Atoi(n.notes[i].Value)
+			if err != nil || number < 0 || number >= len(names) {
+				continue
+			}
+			// Events share their notes: a name that is a number would be taken
+			// for one the next time.
+			if name := a.m.plain(names[number]); name != "" && strings.Trim(name, "0123456789") != "" {
+				n.notes[i].Value = name
 			}
 		}
 	}
