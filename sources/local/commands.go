@@ -56,10 +56,16 @@ func (r *Render) reclaim(ack *recorder.Ack, force bool) {
 		ack.Why = report.Trigger
 	}
 	for _, line := range report.Lines {
-		ack.Result = append(ack.Result, recorder.ResultLine{
+		result := recorder.ResultLine{
 			What: line.What + ": " + line.Gauge.String(), Before: known(line.Before), After: known(line.After),
-			Freed: known(line.Freed), Why: line.Why, Took: line.Nanoseconds,
-		})
+			Why: line.Why, Took: line.Nanoseconds,
+		}
+		// What the collection hook frees goes to the pool, and only from there
+		// to the driver.
+		if line.Gauge == pool.GaugeDriverFree {
+			result.Freed = known(line.Freed)
+		}
+		ack.Result = append(ack.Result, result)
 	}
 }
 

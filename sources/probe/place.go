@@ -167,12 +167,18 @@ func processStat(pid int) (state byte, start uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	return parseStat(text)
+}
+
+// parseStat reads a process's state and start time from the text of its stat
+// file.
+func parseStat(text []byte) (state byte, start uint64, err error) {
 	// The second field is the command's name in parentheses, and may hold
 	// spaces and parentheses itself.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const first = 3 // the number of the first field that is left
 	if len(fields) <= 22-first {
-		return 0, 0, fmt.Errorf("%s has %d fields, not the 22 that a start time needs", path, len(fields)+first-1)
+		return 0, 0, fmt.Errorf("a process's stat file has %d fields, not the 22 that a start time needs", len(fields)+first-1)
 	}
 	start, err = strconv.ParseUint(fields[22-first], 10, 64)
 	return fields[0][0], start, err
