@@ -321,7 +321,7 @@ func (h *hub) discover() error {
 
 // watchDevices watches the GPUs of this machine.
 func (h *hub) watchDevices() {
-	source := nvml.NewSource(nvml.Config{Interval: h.settings.Interval})
+	source := nvml.NewSource(nvml.Config{Interval: h.settings.Interval, LibraryPath: h.settings.NVML})
 	h.mutex.Lock()
 	h.nvml = source
 	h.mutex.Unlock()

@@ -32,6 +32,7 @@ type settings struct {
 	Keep     byteSize      // how many bytes of events the live view remembers
 	NoSync   bool          // do not bracket frames with synchronized output
 	Unit     string        // time axis: seconds or frames
+	NVML     string        // path of the NVML library, "" lets the loader find it
 }
 
 const (
@@ -68,6 +69,7 @@ func (s *settings) addFlags(command *cobra.Command) {
 	flags.DurationVar(&s.History, "history", s.History, "how long the live view remembers samples")
 	flags.Var(&s.Keep, "keep", "how many bytes of events the live view remembers")
 	flags.BoolVar(&s.NoSync, "no-sync", s.NoSync, "do not bracket frames with synchronized output")
+	flags.StringVar(&s.NVML, "nvml", s.NVML, "`path` of NVIDIA's management library, where the loader does not find it")
 	flags.StringVar(&s.Unit, "unit", s.Unit, "time axis: seconds or frames")
 }
 

@@ -75,6 +75,7 @@ func testEnvironment(t *testing.T) []string {
 	t.Helper()
 	home := t.TempDir()
 	var kept []string
+	// The tests behave the same on a machine with a GPU: its library is not found.
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
 		if name == "TMUX" || strings.HasPrefix(name, "SSH_") || strings.HasPrefix(name, "VRAMSCOPE_") || strings.HasPrefix(name, "XDG_") || name == "NO_COLOR" {
@@ -87,7 +88,8 @@ func testEnvironment(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return append(kept, "TERM=xterm-256color", "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home,
-		"XDG_CACHE_HOME="+home, "VRAMSCOPE_SOCKET_DIR="+sockets)
+		"XDG_CACHE_HOME="+home, "VRAMSCOPE_SOCKET_DIR="+sockets,
+		"VRAMSCOPE_NVML="+filepath.Join(home, "no-nvml.so"), "LANG=C.UTF-8")
 }
 
 // answerQueries hands the emulator's answers back to the program, as a
@@ -277,12 +279,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run runs the program without a terminal and returns what it wrote and its
-// exit code.
-func run(t *testing.T, arguments ...string) (stdout, stderr string, code int) {
+// runIn does the same as run with an environment, such as testEnvironment, that
+// several programs share.
+func runIn(t *testing.T, environment []string, arguments ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	command := exec.Command(binary(t), arguments...)
-	command.Env = testEnvironment(t)
+	command.Env = environment
+	command.Dir = t.TempDir()
 	var out, problems bytes.Buffer
 	command.Stdout, command.Stderr = &out, &problems
 	err := command.Run()
@@ -291,4 +294,11 @@ func run(t *testing.T, arguments ...string) (stdout, stderr string, code int) {
 		t.Fatal(err)
 	}
 	return out.String(), problems.String(), command.ProcessState.ExitCode()
+}
+
+// run runs the program without a terminal and returns what it wrote and its
+// exit code.
+func run(t *testing.T, arguments ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	return runIn(t, testEnvironment(t), arguments...)
 }

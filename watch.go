@@ -83,6 +83,7 @@ func (p *program) show(h *hub) error {
 		return err
 	}
 	options.Warnings = p.warnings
+	h.watchSelf()
 	shown := ui.Run(h.ctx, h, terminal, options)
 	if broken := h.close(); broken != nil {
 		return broken

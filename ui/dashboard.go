@@ -66,11 +66,14 @@ type Dashboard struct {
 	hintsMade [keymap.ContextCount][]keymap.Hint
 }
 
-// message is the line that stays at the bottom until another replaces it.
+// message is the line that stays at the bottom until another replaces it. The
+// result of an action is kept: what the program does meanwhile, however loud,
+// does not wipe it off; another action or esc does.
 type message struct {
 	kind widget.StatusKind
 	text string
 	wall int64 // Unix ns
+	kept bool
 }
 
 func newDashboard(feed Feed, options Options) *Dashboard {
@@ -207,12 +210,16 @@ func (d *Dashboard) readLog() {
 		d.seen = entry.Seq
 		switch {
 		case entry.Kind == model.EntryAction:
-			d.message = message{actionKind(entry), entry.Text, d.snapshot.Wall - (d.snapshot.Now - entry.Ns)}
+			d.message = message{actionKind(entry), entry.Text, d.wallAt(entry.Ns), true}
+		case d.message.kept:
 		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
-			d.message = message{widget.StatusError, entry.Name + ": " + entry.Text, d.snapshot.Wall}
+			d.message = message{widget.StatusError, entry.Name + ": " + entry.Text, d.wallAt(entry.Ns), false}
 		}
 	}
 }
+
+// wallAt is a moment in monotonic ns of this machine in Unix ns.
+func (d *Dashboard) wallAt(ns int64) int64 { return d.snapshot.Wall - (d.snapshot.Now - ns) }
 
 func actionKind(entry model.Entry) widget.StatusKind {
 	switch entry.Level {
@@ -226,7 +233,7 @@ func actionKind(entry model.Entry) widget.StatusKind {
 
 // say puts a message into the line at the bottom.
 func (d *Dashboard) say(kind widget.StatusKind, text string) {
-	d.message = message{kind, text, d.clock().UnixNano()}
+	d.message = message{kind: kind, text: text, wall: d.clock().UnixNano()}
 }
 
 // announce tells the feed what is on the screen, when that has changed.

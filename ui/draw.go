@@ -31,7 +31,8 @@ func (d *Dashboard) draw() {
 		d.drawHeader(all.At(r))
 	}
 	if r := d.layout.Tabs; !r.Empty() {
-		widget.Tabs(all.At(r), layout.ViewNames(), int(d.view))
+		used := widget.Tabs(all.At(r), layout.ViewNames(), int(d.view))
+		d.drawFailures(all.At(r), used)
 	}
 	d.drawPanes(all)
 	d.drawBottom(all)
@@ -42,6 +43,24 @@ func (d *Dashboard) draw() {
 	case d.popup != nil:
 		d.popup.draw(body)
 	}
+}
+
+// drawFailures counts the failed allocations of the source at the right end of
+// the tabs, where they are seen in every view.
+func (d *Dashboard) drawFailures(r grid.Region, used int) {
+	view := d.scene.view
+	if view == nil || len(view.OOMs) == 0 {
+		return
+	}
+	const width = 22
+	if r.Width()-used < width+1 {
+		return
+	}
+	style := grid.Of(themes.Error)
+	p := r.Pen(r.Width()-width, 0)
+	p.Rune(style, r.Glyphs().EventOOM)
+	p.Count(style, int64(len(view.OOMs)), 5)
+	p.Text(style, " out of memory")
 }
 
 // liveArenas is how many arenas have a buffer.

@@ -165,6 +165,8 @@ func (d *Dashboard) back() {
 		return
 	}
 	switch {
+	case d.message.kept:
+		d.message = message{}
 	case d.zoomed:
 		d.zoomed = false
 	case d.paused:

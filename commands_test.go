@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// record makes a recording of a demo and returns its path.
+func record(t *testing.T, name string, arguments ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	_, problems, code := run(t, append([]string{"record", "-o", path, "--duration", "1s", "demo"}, arguments...)...)
+	if code != exitFine {
+		t.Fatalf("record ends with %d: %s", code, problems)
+	}
+	return path
+}
+
+// TestBadInputGetsOneSentence holds every kind of bad input to one sentence and
+// the right exit code.
+func TestBadInputGetsOneSentence(t *testing.T) {
+	directory := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	empty, prose := write("empty", ""), write("notes.txt", "Dear diary,\nthe render died again.\n")
+	hostile := write("hostile\x1b[2Jname", "\x1b]0;owned\x07\x1b[31m\x00\xff\xfe binary")
+	newer := write("newer.vscope", `{"t":"hello","proto":99,"min":99,"src":"x"}`+"\n")
+	config := write("config.toml", "interval = \"1ns\"\n")
+	theme := write("theme.toml", "name = \"x\"\n[roles]\nnothing = \"#zz\"\n")
+	for _, c := range []struct {
+		name      string
+		arguments []string
+		code      int
+		says      string
+	}{
+		{"no such file", []string{filepath.Join(directory, "missing.vscope")}, exitUsage, "no file"},
+		{"directory", []string{"report", directory}, exitUsage, "directory"},
+		{"empty file", []string{"report", empty}, exitFailed, "empty"},
+		{"prose", []string{"report", prose}, exitFailed, "not"},
+		{"hostile", []string{"report", hostile}, exitFailed, ""},
+		{"newer format", []string{"report", newer}, exitFailed, "99"},
+		{"unknown flag", []string{"--frobnicate"}, exitUsage, "frobnicate"},
+		{"unknown command flag", []string{"check", "--frobnicate"}, exitUsage, "frobnicate"},
+		{"bad size", []string{"check", "--min-headroom", "lots"}, exitUsage, "size"},
+		{"no size", []string{"check"}, exitUsage, "--min-headroom"},
+		{"bad colour", []string{"--color", "pink", "doctor"}, exitUsage, "pink"},
+		{"bad interval", []string{"--interval", "1ms", "doctor"}, exitUsage, "100ms"},
+		{"bad theme", []string{"--theme", "nosuch", "render", prose}, exitFailed, ""},
+		{"bad configuration", []string{"--config", config, "doctor"}, exitUsage, "interval"},
+		{"missing configuration", []string{"--config", filepath.Join(directory, "none.toml"), "doctor"}, exitUsage, "configuration"},
+		{"render size", []string{"render", "--size", "0x0", prose}, exitUsage, "0x0"},
+		{"render view", []string{"render", "--view", "moon", prose}, exitUsage, "moon"},
+		{"send nobody", []string{"send", "pid:1", "reclaim"}, exitNothing, "pid:1"},
+		{"send nonsense", []string{"send", "demo", "explode"}, exitUsage, "explode"},
+		{"record nothing", []string{"record", "-o", filepath.Join(directory, "x.vscope"), "gpu:7"}, exitNothing, "gpu:7"},
+		{"record without a file", []string{"record", "demo"}, exitUsage, "-o"},
+		{"record over a file", []string{"record", "-o", prose, "--duration", "1s", "demo"}, exitFailed, "exist"},
+		{"demo memory", []string{"demo", "--headless", "--memory", "1"}, exitUsage, "memory"},
+		{"demo tier", []string{"demo", "--tier", "Q"}, exitUsage, "tier"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, problems, code := run(t, c.arguments...)
+			if code != c.code {
+				t.Errorf("ends with %d, want %d: %s%s", code, c.code, out, problems)
+			}
+			text := strings.TrimSuffix(problems, "\n")
+			if text == "" || strings.Contains(text, "\n") {
+				t.Errorf("says %q: want one sentence", problems)
+			}
+			if !strings.Contains(text, c.says) {
+				t.Errorf("says %q, without %q", text, c.says)
+			}
+			if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+				t.Errorf("a control character was written: %q", text)
+			}
+		})
+	}
+	_ = theme
+}
+
+// TestWithoutATerminal watches as text, once, and ends with 3 where there is
+// nothing to watch.
+func TestWithoutATerminal(t *testing.T) {
+	out, problems, code := run(t)
+	if code != exitNothing || !strings.Contains(problems, "vramscope demo") {
+		t.Errorf("ends with %d: %s", code, problems)
+	}
+	if !strings.Contains(out, "host") || strings.Contains(out, "\x1b") {
+		t.Errorf("wrote %q", out)
+	}
+}
+
+// TestCheckHeadroom runs a demo and checks its headroom from outside.
+func TestCheckHeadroom(t *testing.T) {
+	environment := testEnvironment(t)
+	demo := exec.Command(binary(t), "demo", "--headless", "--no-oom")
+	demo.Env = environment
+	out, err := demo.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := demo.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = demo.Process.Signal(syscall.SIGTERM)
+		_ = demo.Wait()
+	}()
+	line := make([]byte, 256)
+	if n, err := out.Read(line); err != nil || !bytes.Contains(line[:n], []byte("process")) {
+		t.Fatalf("the demo said %q, %v", line[:n], err)
+	}
+	text, problems, code := runIn(t, environment, "check", "--min-headroom", "1KiB", "--reserve", "0")
+	if code != exitFine || !strings.Contains(text, "enough") || !strings.Contains(text, "free") {
+		t.Errorf("check of 1 KiB ends with %d: %s%s", code, text, problems)
+	}
+	text, problems, code = runIn(t, environment, "check", "--min-headroom", "100TiB", "demo")
+	if code != exitBelow || !strings.Contains(text, "BELOW") {
+		t.Errorf("check of 100 TiB ends with %d: %s%s", code, text, problems)
+	}
+	text, problems, code = runIn(t, environment, "check", "--json", "--min-headroom", "100TiB")
+	var answer struct {
+		Below   bool
+		Sources []struct {
+			Headroom *int64 `json:"headroom_bytes"`
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || code != exitBelow || !answer.Below || len(answer.Sources) == 0 || answer.Sources[0].Headroom == nil {
+		t.Errorf("check --json ends with %d, %v: %s%s", code, err, text, problems)
+	}
+	text, problems, code = runIn(t, environment, "send", "demo", "force-reclaim", "--yes")
+	if code != exitFine || !strings.Contains(text, "force reclaim") || !strings.Contains(text, "→") {
+		t.Errorf("send force-reclaim ends with %d: %s%s", code, text, problems)
+	}
+	_, problems, code = runIn(t, environment, "send", "demo", "rebuild")
+	if code != exitUsage || !strings.Contains(problems, "--yes") {
+		t.Errorf("send rebuild without --yes ends with %d: %s", code, problems)
+	}
+	_, problems, code = runIn(t, environment, "--readonly", "send", "demo", "reclaim")
+	if code != exitNotPermitted {
+		t.Errorf("send with --readonly ends with %d: %s", code, problems)
+	}
+	text, _, code = runIn(t, environment, "doctor")
+	if code != exitFine || !strings.Contains(text, "demo render") {
+		t.Errorf("doctor ends with %d: %s", code, text)
+	}
+}
+
+// TestRecordReportRender records without a terminal, plain and compressed, and
+// reads the recordings back.
+func TestRecordReportRender(t *testing.T) {
+	for _, name := range []string{"run.vscope", "run.vscope.zst"} {
+		path := record(t, name)
+		out, problems, code := run(t, "report", path)
+		if code != exitFine {
+			t.Fatalf("report ends with %d: %s", code, problems)
+		}
+		for _, text := range []string{"demo render", "tier B", "arena", "high-water", "frames", "peak"} {
+			if !strings.Contains(out, text) {
+				t.Errorf("%s: the report lacks %q:\n%s", name, text, out)
+			}
+		}
+		out, _, code = run(t, "report", "--json", path)
+		var report map[string]any
+		if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitFine || report["status"] != "complete" {
+			t.Errorf("report --json ends with %d, %v, status %v", code, err, report["status"])
+		}
+		for _, size := range []string{"1x1", "40x10", "80x24", "200x60", "400x100"} {
+			out, problems, code := run(t, "render", path, "--view", "scopes", "--size", size)
+			if code != exitFine || strings.Contains(out, "\x1b") {
+				t.Errorf("render at %s ends with %d: %s", size, code, problems)
+			}
+		}
+		out, _, _ = run(t, "render", path, "--view", "overview", "--size", "120x32")
+		if !strings.Contains(out, "Headroom") || !strings.Contains(out, "demo render") {
+			t.Errorf("render shows:\n%s", out)
+		}
+		out, _, _ = run(t, "--color", "always", "render", path)
+		if !strings.Contains(out, "\x1b[") {
+			t.Error("--color always renders without colours")
+		}
+	}
+}
+
+// TestCutRecordingOpens cuts a recording in the middle of a record.
+func TestCutRecordingOpens(t *testing.T) {
+	path := record(t, "run.vscope")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.vscope")
+	if err := os.WriteFile(cut, content[:len(content)*2/3+7], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, problems, code := run(t, "report", cut)
+	if code != exitFine || !strings.Contains(out, "missing") {
+		t.Errorf("report of a cut recording ends with %d: %s%s", code, out, problems)
+	}
+}
+
+// TestCalibrationDump records a demo's arenas and opens the dump.
+func TestCalibrationDump(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "arenas.vscope")
+	_, problems, code := run(t, "record", "--calibration", "-o", path, "--duration", "4s", "demo")
+	if code != exitFine {
+		t.Fatalf("ends with %d: %s", code, problems)
+	}
+	out, problems, code := run(t, "report", path)
+	if code != exitFine || !strings.Contains(out, "scopes by name, over all arenas") || !regexp.MustCompile(`arena \d+ `).MatchString(out) {
+		t.Errorf("report of a calibration dump ends with %d: %s%s", code, out, problems)
+	}
+}
+
+// TestVersionAndHelp are what a script looks at first.
+func TestVersionAndHelp(t *testing.T) {
+	out, _, code := run(t, "--version")
+	if code != exitFine || !strings.HasPrefix(out, "vramscope ") {
+		t.Errorf("--version: %d %q", code, out)
+	}
+	out, _, code = run(t, "--help")
+	for _, text := range []string{"demo", "record", "report", "render", "check", "send", "doctor", "completion", "Exit codes", "130"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("--help (%d) lacks %q", code, text)
+		}
+	}
+}
