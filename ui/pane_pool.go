@@ -109,7 +109,7 @@ func (p *poolPane) draw(r grid.Region, s *scene, _ bool) {
 
 // drawShort is the pool in one row, what matters most first.
 func (f *poolFacts) drawShort(r grid.Region) {
-	dim, short := grid.Of(themes.Dim), isNarrow(r)
+	dim, short := grid.Of(themes.Dim), r.Width() < 80
 	pen := r.Pen(0, 0)
 	pen.Text(dim, "pool ")
 	if f.pool != nil {
@@ -203,19 +203,23 @@ func (f *poolFacts) drawLive(r grid.Region) {
 }
 
 func (f *poolFacts) drawFree(r grid.Region) {
-	dim, short := grid.Of(themes.Dim), isNarrow(r)
+	dim, short := grid.Of(themes.Dim), r.Width() < 78
 	pen := r.Pen(0, 0)
 	pen.Text(dim, "free ")
 	drawAmount(&pen, short, grid.Of(themes.Free), f.free)
-	pen.Text(dim, " largest ")
+	if r.Width() < 42 {
+		pen.Text(dim, " max ")
+	} else {
+		pen.Text(dim, " largest ")
+	}
 	drawAmount(&pen, short, grid.Of(themes.Accent), f.largest)
-	if r.Width() < 68 {
+	if isNarrow(r) {
 		pen.Text(dim, " frag ")
 	} else {
 		pen.Text(dim, " fragmentation ")
 	}
 	f.drawFragmentation(&pen, grid.Of(themes.Text))
-	if pen.Left() >= 22 || !short {
+	if pen.Left() >= 22 || !isNarrow(r) {
 		pen.Text(dim, " releasable ")
 	} else {
 		pen.Text(dim, " rel. ")

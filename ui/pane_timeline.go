@@ -241,7 +241,7 @@ func (p *timelinePane) drawMarks(r grid.Region, from int, s *scene) {
 	width := 0
 	for _, kind := range markedKinds {
 		if n := p.countOf(s, kind); n > 0 {
-			width += markWidth(kind, n)
+			width += momentWidth(kind, n)
 		}
 	}
 	x := r.Width() - width + 2
@@ -256,7 +256,7 @@ func (p *timelinePane) drawMarks(r grid.Region, from int, s *scene) {
 			pen.Skip(1)
 			pen.Count(grid.Of(themes.Text), n, 0)
 			pen.Skip(1)
-			pen.Text(grid.Of(themes.Dim), markName(kind))
+			pen.Text(grid.Of(themes.Dim), momentName(kind))
 			pen.Skip(2)
 		}
 	}
@@ -267,7 +267,7 @@ var markedKinds = [...]model.MomentKind{
 	model.MomentOOM, model.MomentRescued, model.MomentRebuild, model.MomentArenaReset, model.MomentAction, model.MomentLost,
 }
 
-func markName(kind model.MomentKind) string {
+func momentName(kind model.MomentKind) string {
 	switch kind {
 	case model.MomentOOM:
 		return "OOM"
@@ -285,8 +285,8 @@ func markName(kind model.MomentKind) string {
 	return "event"
 }
 
-func markWidth(kind model.MomentKind, n int64) int {
-	return 2 + digits(uint64(n)) + (digits(uint64(n))-1)/3 + 1 + len(markName(kind)) + 2
+func momentWidth(kind model.MomentKind, n int64) int {
+	return 2 + digits(uint64(n)) + (digits(uint64(n))-1)/3 + 1 + len(momentName(kind)) + 2
 }
 
 // countOf is how many moments of a kind lie in the stretch that is shown.
