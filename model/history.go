@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"slices"
 
 	"vramscope/recorder"
 )
@@ -116,58 +117,75 @@ func (l *setLabels) fit(set *recorder.CounterSet) bool {
 		l.in == set.In && maps.Equal(l.why, set.Why)
 }
 
-// trim keeps the history within its limits, a chunk at a time.
+// trim keeps the history within its limits. It gives up an eighth of a series at
+// a time, because giving up costs a little however little it is.
 func (k *historyKeeper) trim(now int64) {
 	if k.limits.Duration > 0 {
 		old := now - k.limits.Duration
 		for _, kept := range k.order {
 			s := &kept.series
-			if s.times.len() > chunkLength && s.times.at(s.times.first+chunkLength) < old {
+			if part := eighth(s.times.len(), seriesChunk); part < s.times.len() && s.times.at(s.times.first+part) < old {
 				k.bytes -= s.drop(s.search(old, s.times.first))
 				kept.view = nil
 			}
 		}
-		if k.frames.starts.len() > chunkLength && k.frames.starts.at(k.frames.starts.first+chunkLength).ns < old {
+		starts := &k.frames.starts
+		if part := eighth(starts.len(), 1<<chunkBits); part < starts.len() && starts.at(starts.first+part).ns < old {
 			k.bytes -= k.frames.drop(old) * 16
 		}
 		k.forgetEnded(old)
 	}
-	for k.limits.Bytes > 0 && k.bytes > k.limits.Bytes && k.dropOldest() {
+	for k.limits.Bytes > 0 && k.bytes > k.limits.Bytes && k.dropOldest(now) {
 	}
 }
+
+// eighth is an eighth of a length, whole chunks and at least one.
+func eighth(length, chunk int) int { return max(chunk, length/8/chunk*chunk) }
 
 // forgetEnded removes the series of sets of which nothing has come since old.
 func (k *historyKeeper) forgetEnded(old int64) {
 	for i := 0; i < len(k.order); i++ {
 		s := &k.order[i].series
-		if s.times.len() == 0 || s.times.at(s.times.end-1) >= old {
-			continue
+		if s.times.len() > 0 && s.times.at(s.times.end-1) < old {
+			k.forget(i)
+			i--
 		}
-		k.bytes -= s.size()
-		delete(k.series, k.order[i].id)
-		k.order = append(k.order[:i:i], k.order[i+1:]...)
-		i--
 	}
 }
 
-// dropOldest gives up the chunk that reaches furthest back; false when every
-// series is down to its last one.
-func (k *historyKeeper) dropOldest() bool {
-	var oldest *keptSeries
-	for _, kept := range k.order {
+// forget removes a series by its place. Readers keep the old row.
+func (k *historyKeeper) forget(i int) {
+	k.bytes -= k.order[i].series.size()
+	delete(k.series, k.order[i].id)
+	k.order = slices.Delete(k.order, i, i+1)
+	k.view = nil
+}
+
+// dropOldest gives up the samples that reach furthest back, an eighth of them, or
+// the whole series of a set that has ended; false when nothing is left that could
+// be spared.
+func (k *historyKeeper) dropOldest(now int64) bool {
+	oldest, first := -1, int64(0)
+	for i, kept := range k.order {
 		times := &kept.series.times
-		if times.len() <= chunkLength {
+		if times.len() <= seriesChunk && (times.len() == 0 || times.at(times.end-1) >= now-staleAfter) {
 			continue
 		}
-		if oldest == nil || times.at(times.first) < oldest.series.times.at(oldest.series.times.first) {
-			oldest = kept
+		if at := times.at(times.first); oldest < 0 || at < first {
+			oldest, first = i, at
 		}
 	}
-	if oldest == nil {
+	if oldest < 0 {
 		return false
 	}
-	oldest.view = nil
-	k.bytes -= oldest.series.drop(oldest.series.times.first + chunkLength)
+	kept := k.order[oldest]
+	if kept.series.times.len() <= seriesChunk {
+		k.forget(oldest)
+		return true
+	}
+	kept.view = nil
+	times := &kept.series.times
+	k.bytes -= kept.series.drop(times.first + eighth(times.len(), seriesChunk))
 	return true
 }
 

@@ -15,7 +15,7 @@ func TestALiveHistoryStaysInItsBounds(t *testing.T) {
 	for i := range int64(40_000) { // more than an hour at 10 Hz
 		k.addSample(i*100_000_000, benchmarkSet())
 		k.addFrame(i*100_000_000, i)
-		if k.bytes > limits.Bytes+chunkLength*8*70 {
+		if k.bytes > limits.Bytes+seriesChunk*8*70 {
 			t.Fatalf("%d bytes after %d samples", k.bytes, i)
 		}
 	}
@@ -30,7 +30,7 @@ func TestALiveHistoryStaysInItsBounds(t *testing.T) {
 	if columns := v.Columns(nil, "pool:1", recorder.Used, v.Now-60_000_000_000, v.Now, 60); !columns[0].Known || !columns[59].Known {
 		t.Errorf("the last minute is %+v", columns)
 	}
-	if first, last, ok := v.Frames(); !ok || last != 39_999 || first > 39_999-6000 {
+	if first, last, ok := v.Frames(); !ok || last != 39_999 || first > 39_999-6000 || first < 39_999-7000 {
 		t.Errorf("frames %d to %d, %v", first, last, ok)
 	}
 }
@@ -42,6 +42,27 @@ func TestSetsThatEndAreForgotten(t *testing.T) {
 	}
 	if len(k.order) > 4 || len(k.series) != len(k.order) {
 		t.Errorf("%d series are kept of an arena at a time", len(k.order))
+	}
+}
+
+// TestShortLivedSetsMakeWay: a program that makes an arena for each shot does not
+// push its pool out of the history.
+func TestShortLivedSetsMakeWay(t *testing.T) {
+	const second = int64(1_000_000_000)
+	k := newHistoryKeeper(HistoryLimits{Duration: 600 * second, Bytes: 512 << 10})
+	for i := range int64(6000) {
+		arena := setOf(fmt.Sprintf("arena:%d", i/12), recorder.Length, i)
+		for c := range recorder.Counter(6) {
+			arena.Values.Set(c, i)
+		}
+		k.addSample(i*second/10, []recorder.CounterSet{arena, setOf("pool:1", recorder.Used, i)})
+	}
+	if k.bytes > 512<<10 {
+		t.Errorf("%d bytes", k.bytes)
+	}
+	pool, short := k.series["pool:1"].series.times.len(), len(k.order)-1
+	if pool < 2000 || short < 100 {
+		t.Errorf("%d samples of the pool and %d arenas are kept", pool, short)
 	}
 }
 

@@ -16,6 +16,7 @@ type keeper struct {
 	tape            *tape
 	tracks          map[int64]*pointerTrack // of arenas
 	order           []*pointerTrack         // the same, by appearance
+	gone            []*ArenaView            // that no state names any more; of a recording
 	limits          Limits
 	view            *SourceView // nil when it is out of date
 }
@@ -41,8 +42,10 @@ func (k *keeper) take(record recorder.Record) {
 		k.fold.apply(r)
 		k.tape.begin(k.fold)
 	case *recorder.State:
+		before := k.fold.arenas
 		k.fold.apply(r)
 		if k.fold.parts == nil {
+			k.keepGone(before)
 			k.tape.begin(k.fold)
 		}
 	case *recorder.Strings, *recorder.Note, *recorder.Want:
@@ -54,6 +57,26 @@ func (k *keeper) take(record recorder.Record) {
 	}
 	if k.tape.full() && k.fold.parts == nil {
 		k.tape.begin(k.fold)
+	}
+}
+
+// keptGone bounds the arenas that are kept although no state names them any more.
+const keptGone = 4096
+
+// keepGone keeps the arenas of a recording that a state forgets: a program makes
+// one for each job, and its report is about all of them.
+func (k *keeper) keepGone(before []*arenaFold) {
+	if k.limits.TapeBytes > 0 || len(before) == 0 {
+		return
+	}
+	named := make(map[int64]bool, len(k.fold.arenas))
+	for _, a := range k.fold.arenas {
+		named[a.id] = true
+	}
+	for _, a := range before {
+		if !named[a.id] {
+			k.gone = bound(append(k.gone, a.published(&k.fold.strings)), keptGone)
+		}
 	}
 }
 
@@ -130,6 +153,7 @@ func (k *keeper) published() *SourceView {
 	k.trim()
 	v := k.fold.view()
 	v.ID, v.Source, v.Src = k.id, k.source, k.src
+	v.Gone = k.gone
 	v.history, v.tape = k.history.publish(), k.tape.publish()
 	v.pointers = make([]*pointerView, len(k.order))
 	for i, track := range k.order {

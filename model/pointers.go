@@ -5,6 +5,10 @@ import "vramscope/recorder"
 // pointerBlockEvents is how many events of an arena one block sums up.
 const pointerBlockEvents = 64
 
+// pointerChunkBits says for how many blocks a track takes memory at a time, as a
+// power of two.
+const pointerChunkBits = 4
+
 // pointerTrack is where one arena's pointers stood, at the resolution of its
 // events: the extremes of blocks of events, and pyramids above them. The events
 // themselves are on the tape.
@@ -49,6 +53,7 @@ func (t *pointerTrack) add(event *recorder.ArenaEvent, length int64) {
 	if t.open.count < pointerBlockEvents {
 		return
 	}
+	t.blocks.bits = pointerChunkBits
 	t.blocks.append(t.open)
 	for k := range t.pyramids {
 		t.pyramids[k].add(t.open.spans[k])

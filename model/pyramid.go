@@ -30,7 +30,10 @@ func (s *span) add(value int64) {
 }
 
 // fan is how many nodes of a level of a pyramid lie under one of the next.
-const fan = 32
+const (
+	fan     = 1 << fanBits
+	fanBits = 5
+)
 
 // pyramidLevels is enough for a level of about ten nodes above ten million
 // elements.
@@ -50,7 +53,7 @@ type pyramid struct {
 func (p *pyramid) add(element span) (grown int) {
 	if p.count == 0 {
 		for k := range p.open {
-			p.open[k], p.levels[k].chunk = noSpan, fan
+			p.open[k], p.levels[k].bits = noSpan, fanBits
 		}
 	}
 	p.count++

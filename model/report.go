@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"vramscope/arena"
@@ -47,7 +48,7 @@ type SourceReport struct {
 	Frames       *FramesReport    `json:"frames,omitempty"`
 	Sets         []SetReport      `json:"counter_sets,omitempty"`
 	Arenas       []ArenaReport    `json:"arenas,omitempty"`
-	Summed       *SummedReport    `json:"scopes_by_name,omitempty"` // of a calibration dump: over all arenas
+	Summed       *SummedReport    `json:"scopes_by_name,omitempty"` // over all arenas, where there are several
 	Pools        []PoolReport     `json:"pools,omitempty"`
 	Peak         *PeakReport      `json:"peak,omitempty"`
 	NonArena     []NonArenaReport `json:"non_arena_peaks,omitempty"`
@@ -197,11 +198,12 @@ func sourceReport(v *SourceView, log []Entry) SourceReport {
 		}
 	}
 	report.Sets = setReports(v)
-	for _, a := range v.Arenas {
+	arenas := slices.Concat(v.Gone, v.Arenas)
+	for _, a := range arenas {
 		report.Arenas = append(report.Arenas, arenaReport(v, a))
 	}
-	if v.Kind == recorder.KindCalibration {
-		whole, abandoned := SumScopes(v.Arenas)
+	if v.Kind == recorder.KindCalibration || len(arenas) > 1 {
+		whole, abandoned := SumScopes(arenas)
 		report.Summed = &SummedReport{Scopes: summedReports(whole), Abandoned: summedReports(abandoned)}
 	}
 	for _, p := range v.Pools {

@@ -22,6 +22,13 @@ type series struct {
 	gap     int64 // typical ns between two samples, 0 before there are two
 }
 
+// seriesChunk is how many samples a series takes memory for at a time: programs
+// make arenas that live for a dozen samples.
+const (
+	seriesChunk     = 1 << seriesChunkBits
+	seriesChunkBits = 5
+)
+
 // seriesColumn is one counter of a series.
 type seriesColumn struct {
 	counter recorder.Counter
@@ -46,6 +53,7 @@ func (s *series) append(ns int64, values *recorder.Counters) (bytes int) {
 		s.learnGap(ns - last)
 	}
 	number := s.times.end
+	s.times.bits = seriesChunkBits
 	bytes = s.times.append(ns) * 8
 	known := values.Len()
 	for i := range s.columns {
@@ -85,7 +93,7 @@ func (s *series) addColumns(number int, values *recorder.Counters) (bytes int) {
 		if !ok || s.column(counter) != nil {
 			continue
 		}
-		s.columns = append(s.columns, seriesColumn{counter: counter, start: number})
+		s.columns = append(s.columns, seriesColumn{counter: counter, start: number, values: vector[int64]{bits: seriesChunkBits}})
 		bytes += s.columns[len(s.columns)-1].append(value)
 	}
 	return bytes

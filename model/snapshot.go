@@ -64,6 +64,7 @@ type SourceView struct {
 
 	Sets     []recorder.CounterSet // newest values, one per set ID, in order of appearance
 	Arenas   []*ArenaView          // in order of appearance; the newest last
+	Gone     []*ArenaView          // arenas of a recording that no state names any more, as they were last; not in views of the past
 	Pools    []*PoolView
 	NonArena []NonArenaTotal // by name
 	Strings  recorder.StringTable

@@ -23,7 +23,9 @@ func (s *Store) Snapshot(now, wall int64) *Snapshot {
 		snapshot.Version = s.last.Version + 1
 	}
 	for _, source := range s.sources {
-		snapshot.Sources = append(snapshot.Sources, s.views(source)...)
+		views := s.views(source)
+		slices.SortStableFunc(views, func(a, b *SourceView) int { return cmp.Compare(a.kindOrder(), b.kindOrder()) })
+		snapshot.Sources = append(snapshot.Sources, views...)
 	}
 	slices.SortStableFunc(snapshot.Sources, func(a, b *SourceView) int { return cmp.Compare(a.group(), b.group()) })
 	s.last, s.dirty = snapshot, false
@@ -95,12 +97,19 @@ func (s *storedSource) complete(v *SourceView) {
 
 // group is where a source stands in the list.
 func (v *SourceView) group() int {
-	switch {
-	case v.File != "":
-		return 3
-	case v.Kind == recorder.KindDevice:
+	if v.File != "" {
+		return 4
+	}
+	return v.kindOrder()
+}
+
+// kindOrder puts what people look for first: programs, then devices, then the
+// host.
+func (v *SourceView) kindOrder() int {
+	switch v.Kind {
+	case recorder.KindDevice:
 		return 1
-	case v.Kind == recorder.KindHost:
+	case recorder.KindHost:
 		return 2
 	}
 	return 0
