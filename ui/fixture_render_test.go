@@ -42,9 +42,9 @@ func (f *fixture) renderFrame() {
 func (f *fixture) uploadScene() {
 	upload := f.arena.Scope("scene_upload", arena.Text("scene", "harbour"), arena.Bool("cached", false))
 	defer upload.End()
-	f.alloc(arena.DTypeFloat32, true, 160*mib)
-	f.alloc(arena.DTypeInt32, true, 90*mib)
-	f.alloc(arena.DTypeUint8, true, 333*mib+5)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, true, 160*mib))
+	f.must(f.arena.AllocTyped(arena.DTypeInt32, true, 90*mib))
+	f.must(f.arena.AllocTyped(arena.DTypeUint8, true, 333*mib+5))
 }
 
 func (f *fixture) project() {
@@ -52,8 +52,8 @@ func (f *fixture) project() {
 	defer projection.End()
 	temporary := f.arena.Temporary(false, nil)
 	defer temporary.End()
-	f.alloc(arena.DTypeFloat32, false, 64*mib, 4)
-	f.alloc(arena.DTypeBool, false, 64*mib)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, false, 64*mib, 4))
+	f.must(f.arena.AllocTyped(arena.DTypeBool, false, 64*mib))
 }
 
 // traceWindow is the stage that takes the most.
@@ -62,14 +62,14 @@ func (f *fixture) traceWindow(window int64) {
 	defer temporary.End()
 	state := f.arena.Scope("wavefront_state", arena.Int("window", window), arena.Float("share", 0.5))
 	defer state.End()
-	f.alloc(arena.DTypeFloat32, false, (512+16*f.frame)*mib)
-	f.alloc(arena.DTypeFloat16, false, 900*mib)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, false, (512+16*f.frame)*mib))
+	f.must(f.arena.AllocTyped(arena.DTypeFloat16, false, 900*mib))
 	for range 1 + (f.frame+window)%3 {
 		f.resolve()
 	}
 	if f.frame == 9 {
 		f.arena.Scope("gather") // left without an end: its exit is not known
-		f.alloc(arena.DTypeInt64, false, 40*mib)
+		f.must(f.arena.AllocTyped(arena.DTypeInt64, false, 40*mib))
 	}
 }
 
@@ -78,8 +78,8 @@ func (f *fixture) resolve() {
 	defer sheet.End()
 	temporary := f.arena.Temporary(false, nil)
 	defer temporary.End()
-	f.alloc(arena.DTypeFloat32, false, 384*mib)
-	f.alloc(arena.DTypeComplex64, false, 100*mib+13)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, false, 384*mib))
+	f.must(f.arena.AllocTyped(arena.DTypeComplex64, false, 100*mib+13))
 	f.arena.NoteParams(arena.Int("hits", 1000+f.frame))
 }
 
@@ -87,7 +87,7 @@ func (f *fixture) postprocess() {
 	post := f.arena.Scope("postprocess")
 	defer post.End()
 	f.arena.Mark()
-	f.alloc(arena.DTypeFloat16, false, 700*mib)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat16, false, 700*mib))
 	if err := f.arena.Restore(); err != nil {
 		f.t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (f *fixture) postprocess() {
 func (f *fixture) fillUp() {
 	f.arena.Scope("render", arena.Int("frame", f.frame))
 	f.arena.Scope("wavefront_state", arena.Int("window", 0))
-	f.alloc(arena.DTypeFloat32, false, 3*gib)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, false, 3*gib))
 	if _, err := f.arena.AllocTyped(arena.DTypeFloat32, false, 9*gib); err == nil {
 		f.t.Fatal("an allocation fits that should not")
 	}
@@ -114,19 +114,20 @@ func (f *fixture) stopInside() {
 	f.project()
 	f.arena.Temporary(true, nil)
 	f.arena.Scope("wavefront_state", arena.Int("window", 0))
-	f.alloc(arena.DTypeFloat32, false, 900*mib)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, false, 900*mib))
 	f.arena.Mark()
 	f.arena.Scope("sheet_resolve")
 	f.arena.Temporary(false, nil)
-	f.alloc(arena.DTypeFloat32, false, 384*mib)
+	f.must(f.arena.AllocTyped(arena.DTypeFloat32, false, 384*mib))
 	f.arena.Mark()
-	f.alloc(arena.DTypeComplex64, false, 100*mib+13)
+	f.must(f.arena.AllocTyped(arena.DTypeComplex64, false, 100*mib+13))
 	f.stream.Flush()
 	f.sample()
 }
 
-func (f *fixture) alloc(dtype arena.DType, persist bool, extents ...int64) {
-	if _, err := f.arena.AllocTyped(dtype, persist, extents...); err != nil {
+// must stops where the render was refused memory.
+func (f *fixture) must(_ arena.Block, err error) {
+	if err != nil {
 		f.t.Fatal(err)
 	}
 }
