@@ -13,7 +13,7 @@ import (
 // Sizes of the demo's work.
 const (
 	jobFrames  = 48       // frames of a job, each of which has an arena of its own
-	jobPause   = 3        // frames' time between two jobs
+	jobPause   = 10       // frames' time between two jobs, in which the pool can be rebuilt
 	tiles      = 64       // of a frame, which a window is a range of
 	arenaShare = 0.4      // of what is available, as algan's rendering_memory_fraction
 	width      = 960      // of a frame, in pixels

@@ -91,6 +91,22 @@ func TestCommandExpiresWithoutAFrameBoundary(t *testing.T) {
 	}
 }
 
+func TestCommandOfAProgramThatEndsIsAnswered(t *testing.T) {
+	render := &fakeRender{}
+	server := serve(t, Options{}, render)
+	r := read(t, server.Path(), false)
+	pollUntil[*recorder.State](server, r)
+	send(t, r, "a", recorder.CommandReclaim, 60_000)
+	wantAck(t, next[*recorder.Ack](r), "a", recorder.AckAccepted)
+	_ = server.Close("done")
+	wantAck(t, next[*recorder.Ack](r), "a", recorder.AckFailed)
+	next[*recorder.Bye](r)
+	server.Poll()
+	if len(render.done) != 0 {
+		t.Error("a command was carried out after the end")
+	}
+}
+
 func TestUnsupportedCommandSaysWhy(t *testing.T) {
 	server := serve(t, Options{}, &fakeRender{})
 	r := read(t, server.Path(), false)

@@ -129,6 +129,14 @@ func (l *ledger) expire(now int64) (*recorder.Ack, []int) {
 		"the render reached no frame boundary in time, so nothing was done"))
 }
 
+// abandon ends the pending command where it does not run.
+func (l *ledger) abandon(why string) (*recorder.Ack, []int) {
+	if l.pending == nil || l.pending.taken {
+		return nil, nil
+	}
+	return l.finish(answer("", "", recorder.AckFailed, why))
+}
+
 // finish ends the pending command with its final answer.
 func (l *ledger) finish(ack *recorder.Ack) (*recorder.Ack, []int) {
 	askers := l.pending.askers

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"vramscope/recorder"
@@ -106,8 +107,9 @@ func (s *Server) hello() []byte {
 	hello := s.options.Hello
 	hello.Ns, hello.Wall = s.options.Now(), time.Now().UnixNano()
 	line, err := recorder.AppendLine(nil, &hello)
-	if err != nil {
-		return nil
+	if err != nil { // a command line can be longer than a line
+		hello.Argv = nil
+		line, _ = recorder.AppendLine(nil, &hello)
 	}
 	return line
 }
@@ -143,24 +145,15 @@ func (s *Server) join(conn *net.UnixConn, hello *recorder.Hello) (*reader, strin
 	switch {
 	case s.closing:
 		return nil, "the program ends"
-	case len(s.readers) >= maximumClients:
-		return nil, fmt.Sprintf("%d readers watch this program already", maximumClients)
+	case len(s.readers) >= maximumReaders:
+		return nil, fmt.Sprintf("%d readers watch this program already", maximumReaders)
 	}
 	s.joined++
 	r := &reader{id: s.joined, conn: conn, wake: make(chan struct{}, 1), queue: newQueue(), backlog: s.backlog.copy()}
 	s.readers[r.id] = r
 	s.count.Store(int32(len(s.readers)))
-	s.want(r, contains(hello.Want, "ev"))
+	s.want(r, slices.Contains(hello.Want, "ev"))
 	return r, ""
-}
-
-func contains(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // leave forgets a reader.
@@ -214,6 +207,9 @@ func (s *Server) hear(r *reader, record recorder.Record) {
 func (s *Server) command(r *reader, command *recorder.Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closing {
+		return // the goodbye is the answer
+	}
 	now := s.options.Now()
 	stored, order := s.ledger.receive(now, r.id, command)
 	ack := *stored // a repeated id gets the stored answer, which others read
@@ -257,9 +253,7 @@ func (s *Server) tellOthers(r *reader, command *recorder.Command) {
 func (s *Server) expire() {
 	s.mu.Lock()
 	expired, askers := s.ledger.expire(s.options.Now())
-	if expired != nil {
-		expired = s.signed(expired)
-	}
+	s.sign(expired)
 	s.mu.Unlock()
 	if expired != nil {
 		s.inbox.put(entry{record: expired, askers: askers})
@@ -328,10 +322,10 @@ func appendLine(buffer []byte, l line, dropped int64) []byte {
 var errStalled = errors.New("the reader took nothing for too long")
 
 // writeAll writes everything, as long as the reader takes some of it within
-// the stall limit, or a quarter of a second while the server closes.
+// the stall limit.
 func (s *Server) writeAll(conn *net.UnixConn, buffer []byte) error {
 	for len(buffer) > 0 {
-		if err := conn.SetWriteDeadline(time.Now().Add(s.patience())); err != nil {
+		if err := conn.SetWriteDeadline(s.deadline()); err != nil {
 			return err
 		}
 		n, err := conn.Write(buffer)
@@ -346,13 +340,15 @@ func (s *Server) writeAll(conn *net.UnixConn, buffer []byte) error {
 	return nil
 }
 
-func (s *Server) patience() time.Duration {
+// deadline is until when a reader must take something. While the server closes
+// there is one moment for all.
+func (s *Server) deadline() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {
-		return min(s.options.Stall, 250*time.Millisecond)
+		return s.closeBy
 	}
-	return s.options.Stall
+	return time.Now().Add(s.options.Stall)
 }
 
 func (s *Server) countStalled(err error) {

@@ -37,8 +37,9 @@ type Options struct {
 
 // Bounds of what a server takes on.
 const (
-	maximumClients   = 64
+	maximumReaders   = 64
 	handshakeTimeout = 10 * time.Second
+	farewellTime     = 250 * time.Millisecond
 	writeSize        = 64 << 10 // bytes handed to the kernel at a time
 )
 
@@ -71,6 +72,7 @@ type Server struct {
 	joined   int                        // number of the last reader
 	backlog  *backlog
 	closing  bool
+	closeBy  time.Time // when closing: readers that have not taken the rest by then are left
 	stats    Stats
 	timer    *time.Timer // of the pending command's end
 
@@ -175,10 +177,11 @@ func (s *Server) Poll() {
 	interest := s.interest.Load()
 	s.mu.Lock()
 	command, expired, askers := s.ledger.take(now)
+	s.sign(expired)
 	s.mu.Unlock()
 
 	if expired != nil {
-		s.inbox.put(entry{record: s.signed(expired), askers: askers})
+		s.inbox.put(entry{record: expired, askers: askers})
 	}
 	if interest != s.armed {
 		s.armed = interest
@@ -199,16 +202,19 @@ func (s *Server) run(command *recorder.Command, began int64) {
 	}
 	ack.Took = s.options.Now() - began
 	s.mu.Lock()
-	final, askers := s.ledger.finish(s.signed(ack))
+	s.sign(ack)
+	final, askers := s.ledger.finish(ack)
 	s.mu.Unlock()
 	// By way of the inbox, so that it follows what the command caused.
 	s.inbox.put(entry{record: final, askers: askers})
 }
 
-// signed puts the moment and the source on an answer.
-func (s *Server) signed(ack *recorder.Ack) *recorder.Ack {
-	ack.Ns, ack.Src = s.options.Now(), s.source()
-	return ack
+// sign puts the moment and the source on an answer, before anybody sees it. The
+// lock is held, since a stored answer can be asked for at once.
+func (s *Server) sign(ack *recorder.Ack) {
+	if ack != nil {
+		ack.Ns, ack.Src = s.options.Now(), s.source()
+	}
 }
 
 // source is what this server's own records name as their source.
@@ -237,8 +243,8 @@ func (s *Server) Stats() Stats {
 	return stats
 }
 
-// Close says goodbye to every reader, with the reason, and removes the
-// socket. Readers that take nothing are left after a quarter of a second. It
+// Close says goodbye to every reader, with the reason, after the answer to a
+// command that is still to run, and removes the socket. Readers that take nothing are left after a quarter of a second. It
 // returns when every goroutine of the server has ended.
 func (s *Server) Close(why string) error {
 	s.mu.Lock()
@@ -247,14 +253,22 @@ func (s *Server) Close(why string) error {
 		s.running.Wait()
 		return nil
 	}
-	s.closing = true
+	s.closing, s.closeBy = true, time.Now().Add(farewellTime)
+	for _, r := range s.readers {
+		_ = r.conn.SetWriteDeadline(s.closeBy) // of the write under way
+	}
 	if s.timer != nil {
 		s.timer.Stop()
 	}
 	for conn := range s.greeting {
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
 	}
+	unanswered, askers := s.ledger.abandon("the program ends, so nothing was done")
+	s.sign(unanswered)
 	s.mu.Unlock()
+	if unanswered != nil {
+		s.inbox.put(entry{record: unanswered, askers: askers})
+	}
 
 	err := s.listener.Close() // removes the file, too
 	s.inbox.put(entry{record: &recorder.Bye{Head: recorder.Head{Src: s.source(), Ns: s.options.Now()}, Why: why}})

@@ -458,3 +458,32 @@ func benchmarkPublish(b *testing.B, record recorder.Record) {
 		server.Poll()
 	}
 }
+
+// Neither a reader that takes nothing nor one that takes a little now and then
+// keeps a program from ending.
+func TestCloseWaitsForNobody(t *testing.T) {
+	server := serve(t, Options{Stall: time.Hour}, &fakeRender{})
+	dialRaw(t, server.Path())
+	dripping := dialRaw(t, server.Path())
+	for server.Readers() < 2 {
+		runtime.Gosched()
+	}
+	large := strings.Repeat("x", 1<<19)
+	for range 16 { // more than the kernel takes
+		server.Publish(&recorder.Note{Head: recorder.Head{Src: "test"}, Text: large})
+	}
+	drips := make(chan struct{})
+	go func() {
+		defer close(drips)
+		for buffer := make([]byte, 1); ; {
+			if _, err := dripping.Read(buffer); err != nil {
+				return
+			}
+		}
+	}()
+	if err := server.Close("the end"); err != nil {
+		t.Error(err)
+	}
+	_ = dripping.Close()
+	<-drips
+}
