@@ -7,30 +7,31 @@ import (
 	"vramscope/recorder"
 )
 
-// replay lays out the memory that was there before the first event, runs the
-// events through it, and compares what comes out with the end state.
-func (d *Device) replay(p *pairing) {
-	g := newGeometry(rulesOf(d.index.Dump.Settings, d.Host), d.Events.Len())
+// layOut prepares the memory that was there before the first event.
+func (d *Device) layOut(p *pairing) *geometry {
+	g := newGeometry(rulesOf(d.index.Dump.Settings, d.Host))
 	for _, first := range firstPieces(d.Events, d.traced(d.tally.segmentEvents), d.Segments, d.keepsSegment(p)) {
 		g.add(first)
 		d.Base[Reserved] += first.bytes
 	}
 	g.lay(d.before)
-	d.change = make([]uint32, d.Events.Len())
-	r := replay{d: d, p: p, g: g}
-	r.run()
-	d.pieces = g.pieces
+	return g
+}
+
+// conclude adds up what a replay found and compares it with the end state.
+func (d *Device) conclude(r *replay) {
+	d.pieces = r.g.pieces
 	d.adoptSegments()
 	d.setBase()
 	d.Reserves = len(d.Segments) > 0 || len(d.tally.segmentEvents) > 0
-	d.findPeaks(&r)
+	d.findPeaks(r)
 	last := d.At(d.Events.Len() - 1)
 	d.End = last
 	if d.hasEnd() {
 		d.End = d.endTotals()
 		d.Exact = r.sameBlocks()
 	}
-	d.judge(&r, &last)
+	d.judge(r, &last)
 }
 
 // traced leaves out the events of an earlier recording.

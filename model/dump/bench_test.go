@@ -82,6 +82,22 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
+// BenchmarkFinish is what is left to do after a dump whose parts were indexed
+// while it was read.
+func BenchmarkFinish(b *testing.B) {
+	dump := load(b, "resnet50-400-steps")
+	n := dump.Devices[0].Events.Len()
+	for b.Loop() {
+		b.StopTimer()
+		builder := NewBuilder()
+		for at := 1 << 16; at < n; at += 1 << 16 {
+			builder.Read(part(dump, at))
+		}
+		b.StartTimer()
+		builder.Finish(dump)
+	}
+}
+
 // BenchmarkReport is the time from indexes to all figures of a report.
 func BenchmarkReport(b *testing.B) {
 	bothSizes(b, func(b *testing.B, x *Index) {

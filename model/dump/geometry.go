@@ -45,11 +45,8 @@ const (
 // mostSteps bounds the work on traces whose addresses fit no memory.
 const mostSteps = 20_000_000
 
-func newGeometry(r rules, events int) *geometry {
-	return &geometry{
-		rules: r, nodes: make([]node, 1, 1024), starts: newAddresses(), ends: newAddresses(),
-		steps: mostSteps + 4*events,
-	}
+func newGeometry(r rules) *geometry {
+	return &geometry{rules: r, nodes: make([]node, 1, 1024), starts: newAddresses(), ends: newAddresses(), steps: mostSteps}
 }
 
 // create makes a node of a spare one or a new one.

@@ -13,6 +13,7 @@ type checkpoints struct {
 	events []int32 // after which the checkpoint holds
 	starts []int32 // in blocks, one more than events
 	blocks []liveBlock
+	last   []liveBlock // those of the last checkpoint
 }
 
 // liveBlock is a block that lives at a moment: its alloc event, or ^ that when
@@ -29,19 +30,26 @@ func (b liveBlock) alloc() int32 {
 // leastBetween is how many events lie between two checkpoints at least.
 const leastBetween = 8192
 
-func markLive(d *Device) checkpoints {
-	c := checkpoints{starts: []int32{0}}
-	var live []liveBlock
-	from, between := 0, leastBetween
-	for n := d.Events.Len(); from+between < n; {
-		to := from + between
-		live = d.advance(live, from, to)
-		c.events = append(c.events, int32(to-1))
-		c.blocks = append(c.blocks, live...)
-		c.starts = append(c.starts, int32(len(c.blocks)))
-		from, between = to, max(leastBetween, 4*len(live))
+// look sets the checkpoints that lie in the events up to one. These must be
+// paired; whether later ones are does not matter.
+func (c *checkpoints) look(d *Device, to int) {
+	if c.starts == nil {
+		c.starts = []int32{0}
 	}
-	return c
+	for {
+		from := 0
+		if n := len(c.events); n > 0 {
+			from = int(c.events[n-1]) + 1
+		}
+		at := from + max(leastBetween, 4*len(c.last))
+		if at >= to {
+			return
+		}
+		c.last = d.advance(c.last, from, at)
+		c.events = append(c.events, int32(at-1))
+		c.blocks = append(c.blocks, c.last...)
+		c.starts = append(c.starts, int32(len(c.blocks)))
+	}
 }
 
 // advance takes the blocks that live before event from and makes them those
@@ -49,8 +57,12 @@ func markLive(d *Device) checkpoints {
 func (d *Device) advance(live []liveBlock, from, to int) []liveBlock {
 	kept := live[:0]
 	after := int32(to - 1)
+	lives := func(alloc int32) bool {
+		ends := d.life[alloc]
+		return ends > after || ends < 0 // while events come in, below 0: asked for, and not freed yet
+	}
 	for _, block := range live {
-		if d.life[block.alloc()] > after {
+		if lives(block.alloc()) {
 			kept = append(kept, block)
 		}
 	}
@@ -58,7 +70,7 @@ func (d *Device) advance(live []liveBlock, from, to int) []liveBlock {
 	for i := from; i < to; i++ {
 		switch actions[i] {
 		case recorder.DumpAlloc:
-			if d.life[i] > after {
+			if lives(int32(i)) {
 				kept = append(kept, liveBlock(i))
 			}
 		case recorder.DumpFreeRequested:
@@ -156,4 +168,23 @@ func (d *Device) tracedBlock(live liveBlock) Block {
 		block.State = recorder.DumpPendingFree
 	}
 	return block
+}
+
+// Partner is the event at the other end of a block's life: of an alloc the one
+// that ended the block, of a free the one that allocated it. Without one, as
+// for blocks older than the trace, it is -1.
+func (d *Device) Partner(event int) int {
+	if event < 0 || event >= d.Events.Len() || d.life[event] == never || d.life[event] < 0 || event < d.begin {
+		return BeforeFirst
+	}
+	return int(d.life[event])
+}
+
+// SizeAt is the size in bytes of the block that an event allocates or frees,
+// rounded up as the allocator counts it; 0 for other events.
+func (d *Device) SizeAt(event int) int64 {
+	if event < 0 || event >= d.Events.Len() {
+		return 0
+	}
+	return d.sizeAt(event)
 }

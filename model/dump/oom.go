@@ -37,40 +37,35 @@ type OOM struct {
 // ReservedFree is what was reserved and in no block.
 func (o *OOM) ReservedFree() int64 { return o.Totals[Reserved] - o.Totals.Active() }
 
-// OOMs explains the trace's out-of-memory events.
-func (d *Device) OOMs() []OOM {
-	ooms := make([]OOM, 0, len(d.OOMEvents))
-	for _, event := range d.OOMEvents {
-		ooms = append(ooms, d.OOM(int(event)))
-	}
-	return ooms
-}
-
 // OOM explains one of OOMEvents.
 func (d *Device) OOM(event int) OOM {
-	r := rulesOf(d.index.Dump.Settings, d.Host)
-	o := OOM{
-		Event: event, Stack: d.Events.Stack[event], Asked: d.Events.Bytes[event], Totals: d.At(event), Driver: -1,
-		Reason: ReasonUnknown,
-	}
-	o.Needed = r.segment(o.Asked)
-	if free, known := d.Events.Free[event]; known {
-		o.Driver = free
-	}
-	o.Highest = max(d.Extent(0, event+1).Max[Reserved], d.Base[Reserved])
-	m := d.MapAt(event)
-	o.Usable = Shelf{Pool: d.Events.Pool[event], Stream: d.Events.Stream[event], Small: r.small(o.Asked)}
-	for _, shelf := range m.Shelves() {
+	o := d.failure(event)
+	for _, shelf := range d.MapAt(event).Shelves() {
 		o.Largest = max(o.Largest, shelf.Largest)
 		o.Releasable += shelf.Releasable
 		if shelf.Pool == o.Usable.Pool && shelf.Stream == o.Usable.Stream && shelf.Small == o.Usable.Small {
 			o.Usable = shelf
 		}
 	}
-	o.judge()
 	if o.Reason != ReasonUnknown {
 		o.Go = enough(d.LiveByStack(event), o.Short-o.Releasable)
 	}
+	return o
+}
+
+// failure is what can be told of an out-of-memory event without its map.
+func (d *Device) failure(event int) OOM {
+	r := rulesOf(d.index.Dump.Settings, d.Host)
+	o := OOM{
+		Event: event, Stack: d.Events.Stack[event], Asked: d.Events.Bytes[event], Totals: d.At(event), Driver: -1,
+		Usable:  Shelf{Pool: d.Events.Pool[event], Stream: d.Events.Stream[event]},
+		Highest: max(d.Extent(0, event+1).Max[Reserved], d.Base[Reserved]), Reason: ReasonUnknown,
+	}
+	o.Usable.Small, o.Needed = r.small(o.Asked), r.segment(o.Asked)
+	if free, known := d.Events.Free[event]; known {
+		o.Driver = free
+	}
+	o.judge()
 	return o
 }
 

@@ -10,11 +10,10 @@ import (
 func TestTheRendersOOMWasALimit(t *testing.T) {
 	x := New(load(t, "render-oom"))
 	d := x.Devices[0]
-	ooms := d.OOMs()
-	if len(ooms) != 1 {
-		t.Fatalf("%d OOMs", len(ooms))
+	if len(d.OOMEvents) != 1 {
+		t.Fatalf("%d OOMs", len(d.OOMEvents))
 	}
-	o := ooms[0]
+	o := d.OOM(int(d.OOMEvents[0]))
 	if o.Event != 1851 || o.Asked != 277_711_872 || o.Driver != 146_527_092_736 || o.Needed != 278_921_216 || o.Reason != ReasonLimit {
 		t.Errorf("%+v", o)
 	}
@@ -68,7 +67,7 @@ func TestReasonsOfOOMs(t *testing.T) {
 			endSegment(&d, 100, endBlock{12 * mib, 12 * mib, 1}, endBlock{8 * mib, 0, 0})
 			endSegment(&d, 200, endBlock{6 * mib, 6 * mib, 2}, endBlock{14 * mib, 0, 0})
 			x := New(written(d))
-			o := x.Devices[0].OOMs()[0]
+			o := x.Devices[0].OOM(4)
 			if o.Reason != c.reason || o.Short != c.short || len(o.Go) != c.toGo {
 				t.Errorf("reason %q, short %d, to go %v", o.Reason, o.Short, o.Go)
 			}
@@ -82,5 +81,13 @@ func TestReasonsOfOOMs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestOnlyTheFirstOfVeryManyOOMsAreExplained(t *testing.T) {
+	d := recorder.DumpDevice{Events: events(strings.Repeat("oom 0 1024 1\n", 5000))}
+	r := New(written(d)).Report()
+	if len(r.OOMs) != 5000 || len(r.OOMs[99].Explanation) == 0 || len(r.OOMs[100].Explanation) != 0 || r.OOMs[100].UsableFree != nil {
+		t.Errorf("%d OOMs, %+v", len(r.OOMs), r.OOMs[100])
 	}
 }

@@ -1,6 +1,10 @@
 package dump
 
-import "vramscope/recorder"
+import (
+	"slices"
+
+	"vramscope/recorder"
+)
 
 // never ends a life that the trace does not end. It is larger than any event
 // number, so that "ends after" needs no second question.
@@ -25,7 +29,6 @@ type pairing struct {
 	// free_completed: there a block ends when its free is requested. A short
 	// trace may just have none; then the end state has blocks that wait.
 	freeOnRequest bool
-	asks          bool // the trace has free_requested before free_completed
 
 	strayFrees int // frees of an address that the trace had freed already
 	unseen     int // frees of blocks that the trace never saw allocated
@@ -48,21 +51,20 @@ type beforeBlock struct {
 	dropped   bool  // turned out to be no such block
 }
 
-// pair reads the events in order. counts says how often each action occurs,
-// waiting whether blocks of the end state wait for a stream.
-func pair(events *recorder.DumpEvents, begin int, counts *[256]int, waiting bool) *pairing {
-	p := &pairing{
-		events: events, begin: begin, life: make([]int32, events.Len()), open: newAddresses(),
-		closes: map[int32]int32{}, lastLost: -1,
-		freeOnRequest: counts[recorder.DumpFreeRequested] > 0 && !waiting &&
-			counts[recorder.DumpFreeCompleted]+counts[recorder.DumpFree] == 0,
+func newPairing(begin int) *pairing {
+	return &pairing{begin: begin, open: newAddresses(), closes: map[int32]int32{}, lastLost: -1}
+}
+
+// read pairs the events up to one with those before it.
+func (p *pairing) read(events *recorder.DumpEvents, to int) {
+	p.events = events
+	from := len(p.life)
+	p.life = slices.Grow(p.life, to-from)[:to]
+	for ; from < min(p.begin, to); from++ {
+		p.life[from] = int32(from) // ends where it begins: never live
 	}
-	p.asks = counts[recorder.DumpFreeRequested] > 0 && !p.freeOnRequest
-	for i := range p.life[:begin] {
-		p.life[i] = int32(i) // ends where it begins: never live
-	}
-	actions := events.Action
-	for i := begin; i < len(actions); i++ {
+	actions := events.Action[:to]
+	for i := from; i < to; i++ {
 		event := int32(i)
 		p.life[i] = never
 		switch actions[i] {
@@ -76,15 +78,8 @@ func pair(events *recorder.DumpEvents, begin int, counts *[256]int, waiting bool
 				p.free(event)
 				continue
 			}
-			if next := i + 1; next < len(actions) && actions[next] == recorder.DumpFreeCompleted &&
-				events.Address[next] == events.Address[i] {
-				// The usual case: both frees in one look-up.
-				p.free(event + 1)
-				p.life[i] = p.life[next]
-				if p.life[i] < 0 {
-					b := &p.before[^p.life[i]]
-					b.request, b.asked = event, false
-				}
+			if next := i + 1; next < to && actions[next] == recorder.DumpFreeCompleted && events.Address[next] == events.Address[i] {
+				p.freeAtOnce(event)
 				i++
 				continue
 			}
@@ -93,15 +88,40 @@ func pair(events *recorder.DumpEvents, begin int, counts *[256]int, waiting bool
 			p.free(event)
 		}
 	}
+}
+
+// freeAtOnce is the usual case, both frees in a row, in one look-up.
+func (p *pairing) freeAtOnce(event int32) {
+	block := p.end(event + 1)
+	asked := block >= 0 && p.life[block] < 0 || block < 0 && p.before[^block].request != never
+	p.close(block, event+1)
+	p.life[event], p.life[event+1] = block, block
+	switch {
+	case asked:
+		p.life[event] = never // this one is too many
+	case block < 0:
+		p.before[^block].request = event
+	}
+}
+
+// finish is called after the last event. counts says how often each action
+// occurs.
+func (p *pairing) finish(counts *[256]int) {
 	p.open.each(func(_ uint64, block int32) {
 		if block >= 0 {
 			p.life[block] = never
 		}
 	})
 	if p.unseen > 0 {
-		p.dropContradicted(len(actions))
+		p.dropContradicted(len(p.life))
 	}
-	return p
+	if counts[recorder.DumpFreeRequested] == 0 || p.freeOnRequest {
+		return
+	}
+	for n := range p.before { // a trace that asks first has not forgotten to
+		b := &p.before[n]
+		b.asked = b.request == never && b.ends != never && p.events.Action[b.ends] != recorder.DumpAlloc
+	}
 }
 
 // close ends a block at an event.
@@ -134,13 +154,17 @@ func (p *pairing) request(event int32) {
 
 // free ends the block at the event's address.
 func (p *pairing) free(event int32) {
-	block, open := p.open.take(p.events.Address[event])
-	if !open {
-		block = p.older(event)
-		p.before[^block].asked = p.asks
-	}
+	block := p.end(event)
 	p.close(block, event)
 	p.life[event] = block
+}
+
+// end takes the block at the event's address from those that live.
+func (p *pairing) end(event int32) int32 {
+	if block, open := p.open.take(p.events.Address[event]); open {
+		return block
+	}
+	return p.older(event)
 }
 
 // older notes the block that an event frees as older than the trace.

@@ -14,7 +14,7 @@ import (
 // from the start, late starts, rings that lost their first events, and traces
 // without free_requested.
 func TestAnswersEqualAPlainReplay(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(25) {
 		for _, expandable := range []bool{false, true} {
 			for _, kind := range []string{"whole", "late", "cut", "no requests"} {
 				t.Run(fmt.Sprintf("%d/%v/%s", seed, expandable, kind), func(t *testing.T) {

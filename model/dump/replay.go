@@ -1,6 +1,8 @@
 package dump
 
 import (
+	"slices"
+
 	"vramscope/recorder"
 )
 
@@ -27,30 +29,45 @@ type replay struct {
 	otherFree int   // frees of another size than was allocated
 }
 
-// run replays all events. The columns life and change are final afterwards,
-// and so are the sizes of older blocks.
-func (r *replay) run() {
-	n := r.d.Events.Len()
-	chunks := (n + chunk - 1) / chunk
-	p := &r.d.pyramid
-	p.last, p.levels = make([]Totals, chunks), [][]extent{make([]extent, chunks)}
+// newReplay begins a replay in the memory that was there before the first
+// event.
+func newReplay(d *Device, p *pairing, g *geometry) *replay {
+	d.change = d.change[:0]
+	d.pyramid = pyramid{levels: [][]extent{nil}}
+	r := &replay{d: d, p: p, g: g}
 	for s := range r.high {
 		r.high[s].Event = BeforeFirst
 	}
-	for c := range chunks {
+	return r
+}
+
+// run replays the events up to one, which ends a chunk or is the last.
+func (r *replay) run(to int) {
+	p := &r.d.pyramid
+	from := len(r.d.change)
+	r.d.change = slices.Grow(r.d.change, to-from)[:to]
+	p.levels[0] = slices.Grow(p.levels[0], (to-from+chunk-1)/chunk)
+	p.last = slices.Grow(p.last, (to-from+chunk-1)/chunk)
+	for first := from; first < to; first += chunk {
 		e := noExtent
-		for i := c * chunk; i < min((c+1)*chunk, n); i++ {
+		for i := first; i < min(first+chunk, to); i++ {
+			r.d.change[i] = 0
 			r.step(int32(i))
 			e.add(&r.now)
 		}
-		p.levels[0][c], p.last[c] = e, r.now
+		p.levels[0], p.last = append(p.levels[0], e), append(p.last, r.now)
 		for s := range r.high {
 			if e.max[s] > r.high[s].Bytes {
-				r.high[s] = Peak{Bytes: e.max[s], Event: c * chunk}
+				r.high[s] = Peak{Bytes: e.max[s], Event: first}
 			}
 		}
 	}
-	p.close()
+}
+
+// finish is called after the last event. The columns life and change are final
+// afterwards, and so are the sizes of older blocks.
+func (r *replay) finish() {
+	r.d.pyramid.close()
 	r.p.open.each(func(_ uint64, block int32) {
 		r.setSize(block, r.nodeOf(block).bytes)
 	})

@@ -99,10 +99,10 @@ type OOMReport struct {
 	Reserved      int64         `json:"reserved_bytes"`
 	Allocated     int64         `json:"allocated_bytes"`
 	ReservedFree  int64         `json:"reserved_free_bytes"`
-	UsableFree    int64         `json:"usable_free_bytes"` // of its pool, stream and size class
-	UsableLargest int64         `json:"usable_largest_block"`
+	UsableFree    *int64        `json:"usable_free_bytes"` // of its pool, stream and size class
+	UsableLargest *int64        `json:"usable_largest_block"`
 	Reason        Reason        `json:"reason"`
-	Explanation   []string      `json:"explanation"`
+	Explanation   []string      `json:"explanation"` // empty beyond the first hundred
 	Frames        []FrameReport `json:"frames"`
 	ToGo          []StackReport `json:"would_have_had_to_go"`
 }
@@ -116,6 +116,10 @@ type SettingReport struct {
 // mostStacks is how many stacks a list in a report names; the others are one
 // row, so that the list still adds up.
 const mostStacks = 1000
+
+// mostExplained is how many out-of-memory events a report explains: a program
+// that retries may have very many.
+const mostExplained = 100
 
 // Report collects the figures.
 func (x *Index) Report() *Report {
@@ -161,8 +165,8 @@ func (d *Device) report() DeviceReport {
 			Free: shelf.Free, Largest: shelf.Largest, Releasable: shelf.Releasable,
 		})
 	}
-	for _, o := range d.OOMs() {
-		r.OOMs = append(r.OOMs, d.oomReport(&o))
+	for i, event := range d.OOMEvents {
+		r.OOMs = append(r.OOMs, d.oomReport(int(event), i < mostExplained))
 	}
 	for _, setting := range x.Dump.Settings {
 		r.Settings = append(r.Settings, SettingReport{CleanText(setting.Key), CleanText(setting.Value)})
@@ -216,15 +220,21 @@ func (d *Device) timeReport(event int) *int64 {
 	return &us
 }
 
-func (d *Device) oomReport(o *OOM) OOMReport {
+func (d *Device) oomReport(event int, explained bool) OOMReport {
 	x := d.index
+	o := d.failure(event)
 	r := OOMReport{
-		EventIndex: o.Event, TimeUs: d.timeReport(o.Event), Asked: o.Asked, Reserved: o.Totals[Reserved],
-		Allocated: o.Totals[Allocated], ReservedFree: o.ReservedFree(), UsableFree: o.Usable.Free, UsableLargest: o.Usable.Largest,
-		Reason: o.Reason, Explanation: x.Explain(o), Frames: x.frameReports(o.Stack), ToGo: x.stackReports(o.Go),
+		EventIndex: event, TimeUs: d.timeReport(event), Asked: o.Asked, Reserved: o.Totals[Reserved],
+		Allocated: o.Totals[Allocated], ReservedFree: o.ReservedFree(), Reason: o.Reason,
+		Explanation: []string{}, Frames: x.frameReports(o.Stack), ToGo: []StackReport{},
 	}
 	if o.Driver >= 0 {
 		r.DeviceFree = &o.Driver
+	}
+	if explained {
+		o = d.OOM(event)
+		r.UsableFree, r.UsableLargest = &o.Usable.Free, &o.Usable.Largest
+		r.Explanation, r.ToGo = x.Explain(&o), x.stackReports(o.Go)
 	}
 	return r
 }

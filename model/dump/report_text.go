@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// textStacks is how many stacks a list names in text.
-const textStacks = 10
+// textStacks is how many stacks a list names in text, textOOMs how many
+// failures are explained.
+const (
+	textStacks = 10
+	textOOMs   = 10
+)
 
 // WriteText writes the report for people. Whatever the dump holds, no control
 // character but line ends comes out.
@@ -60,8 +64,11 @@ func (r *DeviceReport) write(out io.Writer) {
 		line("history", "%s", r.HistoryReason)
 	}
 	r.writeFree(out)
-	for i := range r.OOMs {
+	for i := range r.OOMs[:min(len(r.OOMs), textOOMs)] {
 		r.OOMs[i].write(out)
+	}
+	if more := len(r.OOMs) - textOOMs; more > 0 {
+		fmt.Fprintf(out, "  out of memory: %s\n", countOf(more, "more time"))
 	}
 	if r.Events > 0 {
 		writeStacks(out, fmt.Sprintf("live at the requested peak (%s)", at(r.Peak.EventIndex)), r.Peak.Top)

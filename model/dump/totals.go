@@ -55,7 +55,8 @@ func (d *Device) EndByStack() []StackTotal {
 // freed since or not. Its cost does not grow with the range.
 func (d *Device) AllocatedByStack(from, to int) []StackTotal {
 	from, to = d.clamp(from, to)
-	upTo, before := d.allocatedUntil(to), d.allocatedUntil(from)
+	allocated, stacks := &d.tally.allocated, max(d.index.Dump.Stacks.Len(), 1)
+	upTo, before := allocated.until(d.Events, to, stacks), allocated.until(d.Events, from, stacks)
 	sums := d.sums()
 	for stack := range upTo {
 		if count := upTo[stack].count - before[stack].count; count > 0 {
@@ -63,26 +64,6 @@ func (d *Device) AllocatedByStack(from, to int) []StackTotal {
 		}
 	}
 	return sums.sorted()
-}
-
-// allocatedUntil is what each stack allocated in the events before one.
-func (d *Device) allocatedUntil(event int) []stackAccount {
-	a := &d.tally.allocated
-	row := event / a.stride
-	row = min(row, len(a.rows)/max(a.stacks, 1))
-	accounts := make([]stackAccount, a.stacks)
-	if row > 0 {
-		copy(accounts, a.rows[(row-1)*a.stacks:row*a.stacks])
-	}
-	for i := row * a.stride; i < event; i++ {
-		if d.Events.Action[i] == recorder.DumpAlloc {
-			if stack := d.Events.Stack[i]; uint32(stack) < uint32(len(accounts)) {
-				accounts[stack].bytes += d.Events.Bytes[i]
-				accounts[stack].count++
-			}
-		}
-	}
-	return accounts
 }
 
 // stackSums adds up by stack.
