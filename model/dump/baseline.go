@@ -29,7 +29,7 @@ func (d *Device) conclude(r *replay) {
 	d.End = last
 	if d.hasEnd() {
 		d.End = d.endTotals()
-		d.Exact = r.sameBlocks()
+		d.Exact = d.reachesEnd() && r.sameBlocks()
 	}
 	d.judge(r, &last)
 }
@@ -40,8 +40,12 @@ func (d *Device) traced(events []int32) []int32 {
 	return events[first:]
 }
 
-// hasEnd says whether the dump has an end state to which the trace leads.
-func (d *Device) hasEnd() bool { return len(d.Segments) > 0 && !d.index.Dump.Truncated }
+// hasEnd says whether the dump has an end state.
+func (d *Device) hasEnd() bool { return len(d.Segments) > 0 }
+
+// reachesEnd says whether the trace leads to the end state; one that was cut
+// off does not.
+func (d *Device) reachesEnd() bool { return d.hasEnd() && !d.index.Dump.Truncated }
 
 // keepsSegment says which segments of the end state were there before the
 // trace, if the trace has no event for them. That is all of them, but of a
@@ -261,7 +265,10 @@ const absurd = 1 << 60
 // judgeEnd compares the totals after the last event with those of the end
 // state, and these with each other.
 func (d *Device) judgeEnd(last *Totals) {
-	if !d.hasEnd() {
+	if left := last[Requested]; left > 0 && !d.hasEnd() && !d.index.Dump.Truncated {
+		d.problem("the dump has no segments, and its trace leaves %s allocated", bytesText(left))
+	}
+	if !d.reachesEnd() {
 		return
 	}
 	if d.Events.Len() > 0 {

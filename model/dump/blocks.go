@@ -38,7 +38,7 @@ type Map struct {
 func (d *Device) EndMap() *Map {
 	m := &Map{Segments: make([]Segment, 0, len(d.Segments)), Blocks: make([]Block, 0, d.Blocks.Len())}
 	alloc := map[uint64]int32{}
-	if d.hasEnd() {
+	if d.reachesEnd() {
 		for _, block := range d.tracedLive(d.Events.Len() - 1) {
 			alloc[d.Events.Address[block.alloc()]] = block.alloc()
 		}

@@ -181,7 +181,7 @@ func (b *building) pair() {
 // of a time that its trace does not reach.
 func (b *building) endPairing() {
 	b.p.finish(&b.d.tally.counts)
-	if !b.d.index.Dump.Truncated {
+	if b.d.reachesEnd() {
 		b.p.join(&b.d.Blocks)
 	}
 }

@@ -207,6 +207,14 @@ func TestWhatDoesNotFitIsSaidAndTakenAsFarAsItGoes(t *testing.T) {
 	}
 }
 
+func TestADumpWithoutSegmentsSaysSo(t *testing.T) {
+	x := New(written(recorder.DumpDevice{Events: events("alloc 1 1000 1")}))
+	problem(t, x, "no segments, and its trace leaves 1000 B allocated")
+	if d := x.Devices[0]; len(x.Problems) != 1 || d.Reserves || d.End[Requested] != 1000 {
+		t.Errorf("problems %q, reserves %v, end %v", x.Problems, d.Reserves, d.End)
+	}
+}
+
 func TestEventsOfAnEarlierRecordingAreLeftOut(t *testing.T) {
 	d := recorder.DumpDevice{Events: events(`
 		alloc 1 999 3
@@ -239,6 +247,9 @@ func TestATruncatedTraceStartsFromItsOwnFrees(t *testing.T) {
 		got := New(&dump).Devices[0]
 		if len(got.Problems) > 0 {
 			t.Errorf("%d events: problems %q", part, got.Problems)
+		}
+		if got.End != full.End || got.Exact {
+			t.Errorf("%d events: the end state is %v, want %v", part, got.End, full.End)
 		}
 		// Nothing of this trace frees an older block: those are not known.
 		for _, event := range []int{0, part / 2, part - 1} {
