@@ -73,7 +73,7 @@ func (a *assembly) locate(top value) (value, bool) {
 			}
 		}
 		if len(values) == 0 {
-			return top, true // no segment was there
+			return value{kindList, top.n}, true // no segment was there
 		}
 	}
 	return value{}, false

@@ -88,7 +88,7 @@ func (m *machine) closeContainer(op byte) error {
 	}
 	into := m.stack[begin-1]
 	if (op == opAppends) != (into.kind == kindList) {
-		return m.unfillable(into)
+		return m.unfillable()
 	}
 	err := m.fill(into, items)
 	m.stack = m.stack[:begin]
@@ -107,18 +107,17 @@ func (m *machine) fillOne(op byte, n int) error {
 	}
 	into := m.stack[below]
 	if (op == opAppend) != (into.kind == kindList) {
-		return m.unfillable(into)
+		return m.unfillable()
 	}
 	err := m.fill(into, m.stack[below+1:])
 	m.stack = m.stack[:below+1]
 	return err
 }
 
-func (m *machine) unfillable(into value) error {
-	if into.isRows() || into.kind == kindStack || into.kind == kindFrame {
-		return m.malformed("a finished value is changed")
-	}
-	return m.malformed("something is filled that is no container for it")
+// unfillable is the error of filling what is no container for it, or what went
+// into the columns and may not change any more.
+func (m *machine) unfillable() error {
+	return m.malformed("something is filled that is no container or is finished")
 }
 
 func (m *machine) fill(into value, items []value) error {
@@ -128,7 +127,7 @@ func (m *machine) fill(into value, items []value) error {
 	case kindDict:
 		return m.setItems(int(into.n), items)
 	}
-	return m.unfillable(into)
+	return m.unfillable()
 }
 
 // appendTo adds items to a list. Events and blocks that follow one another
@@ -136,7 +135,7 @@ func (m *machine) fill(into value, items []value) error {
 func (m *machine) appendTo(index int, items []value) error {
 	l := m.lists.at(index)
 	if l.sealed {
-		return m.malformed("a finished list is changed")
+		return m.unfillable()
 	}
 	l.stack = 0
 	for _, item := range items {
@@ -162,7 +161,7 @@ func (m *machine) setItems(index int, items []value) error {
 	}
 	d := m.dicts.at(index)
 	if d.is != kindNone {
-		return m.malformed("a finished dictionary is changed")
+		return m.unfillable()
 	}
 	d.pairs = appended(m.account, d.pairs, items...)
 	return nil

@@ -125,9 +125,10 @@ func (s *rowScan) memoOpcode(i int) (index int64, width, next int) {
 	return 0, 0, 0
 }
 
-// remember notes a memo entry.
+// remember notes a memo entry. One that is there already may be recalled by
+// this very row: that is left to the machine.
 func (s *rowScan) remember(index int64, v value) bool {
-	if s.putCount == maximumPuts || index > s.m.in.offset {
+	if s.putCount == maximumPuts || index > s.m.in.offset || index >= 0 && index < int64(len(s.m.memo)) {
 		return false
 	}
 	s.puts[s.putCount] = pendingPut{index, v}

@@ -3,6 +3,7 @@ package torchsnap
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"vramscope/recorder"
@@ -80,6 +81,38 @@ func TestFastPathTakesMostEvents(t *testing.T) {
 		in.close()
 		if m.eventCount < 1000 || m.dicts.count > m.eventCount/10+100 {
 			t.Errorf("%+v: %d dictionaries were built for %d events", way, m.dicts.count, m.eventCount)
+		}
+	}
+}
+
+// TestPathsAgreeOnDamagedPickles changes bytes of real shapes at random: the
+// two paths say the same, be it a dump or why there is none.
+func TestPathsAgreeOnDamagedPickles(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 20))
+	d := drawSnapshot(random, 30, false)
+	for _, content := range [][]byte{
+		pickled(d.top, 4, false, random).out, pickled(d.top, 2, false, nil).out, pickled(d.top, 2, true, nil).out,
+		inflate(t, "expandable")[:6000],
+	} {
+		for range 700 {
+			damaged := bytes.Clone(content)
+			for range 1 + random.IntN(3) {
+				damaged[random.IntN(len(damaged))] = byte(random.IntN(256))
+			}
+			if at := random.IntN(len(damaged)); random.IntN(3) == 0 { // a piece twice
+				damaged = slices.Insert(damaged, at, damaged[at:min(at+random.IntN(40), len(damaged))]...)
+			}
+			fast, err := fuzzed(t, damaged, (*machine).run, true)
+			plainly, plainErr := fuzzed(t, damaged, (*machine).run, false)
+			if err != nil || plainErr != nil {
+				if err == nil || plainErr == nil || err.Error() != plainErr.Error() {
+					t.Fatalf("%v\n%v\n%q", err, plainErr, damaged)
+				}
+				continue
+			}
+			if diff := difference(plain(plainly), plain(fast)); diff != "" {
+				t.Fatalf("%s\n%q", diff, damaged)
+			}
 		}
 	}
 }

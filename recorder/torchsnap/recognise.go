@@ -115,7 +115,8 @@ func (m *machine) actionOf(v value) recorder.DumpAction {
 }
 
 func (m *machine) takeBlock(d *dict) {
-	r := row{state: stateUnplaced, requested: -1}
+	r := row{state: stateUnplaced}
+	asked := false
 	for i := 0; i+1 < len(d.pairs); i += 2 {
 		key, v := d.pairs[i], d.pairs[i+1]
 		if key.kind != kindText {
@@ -129,7 +130,7 @@ func (m *machine) takeBlock(d *dict) {
 		case fieldSize:
 			r.bytes, _ = v.integer()
 		case fieldRequested:
-			r.requested, _ = v.integer()
+			r.requested, asked = v.integer()
 		case fieldState:
 			if v.kind == kindText {
 				r.state = r.state&stateUnplaced | m.meanings[v.n].state
@@ -137,27 +138,27 @@ func (m *machine) takeBlock(d *dict) {
 		case fieldFrames:
 			r.stack, _ = m.stackOf(v)
 		case fieldHistory: // torch 1.13 to 2.0
-			m.takeHistory(v, &r)
+			asked = m.takeHistory(v, &r) || asked
 		case fieldUnknown:
 			m.aside("blocks", key)
 		}
 	}
-	if r.requested < 0 {
+	if !asked {
 		r.requested = r.bytes
 	}
 	n, _ := m.takeRow(kindBlock, &r, nil).run()
 	m.become(d, kindBlock, n)
 }
 
-// takeHistory reads the last entry of a block's history: what was asked, and
-// who asked.
-func (m *machine) takeHistory(v value, r *row) {
+// takeHistory reads the last entry of a block's history, and says whether it
+// tells what was asked.
+func (m *machine) takeHistory(v value, r *row) (asked bool) {
 	if v.kind != kindList && v.kind != kindTuple {
-		return
+		return false
 	}
 	entries := m.lists.at(int(v.n)).values
 	if len(entries) == 0 || entries[len(entries)-1].kind != kindDict {
-		return
+		return false
 	}
 	last := m.dicts.at(int(entries[len(entries)-1].n))
 	for i := 0; i+1 < len(last.pairs); i += 2 {
@@ -167,11 +168,12 @@ func (m *machine) takeHistory(v value, r *row) {
 		}
 		switch m.meanings[key.n].field {
 		case fieldRealSize:
-			r.requested, _ = v.integer()
+			r.requested, asked = v.integer()
 		case fieldFrames:
 			r.stack, _ = m.stackOf(v)
 		}
 	}
+	return asked
 }
 
 // frameOf is the frame that a dictionary describes.
@@ -290,8 +292,10 @@ func (m *machine) described(v value) string {
 	var parts []string
 	length := 0
 	add := func(part string) bool {
-		parts = append(parts, part)
-		length += len(part)
+		if part != "" {
+			parts = append(parts, part)
+		}
+		length += 1 + len(part)
 		return length < longest
 	}
 	switch v.kind {
