@@ -175,7 +175,7 @@ func (p *blocksPane) drawLabel(r grid.Region, segment *model.Segment, here, firs
 	}
 	x := 0
 	if p.place.gutter > sizeWidth {
-		drawAddress(r.Sub(0, 0, addressWidth, 1), style, segment.Address)
+		fitAddress(r.Sub(0, 0, addressWidth, 1), style, segment.Address)
 		x = addressWidth + 1
 	}
 	pen := r.Pen(x, 0)

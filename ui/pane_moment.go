@@ -97,7 +97,7 @@ func drawWhen(r grid.Region, s *scene) {
 		pen.Text(dim, "  frame ")
 		pen.Count(text, frame, 0)
 	}
-	if s.past {
+	if s.past && pen.Left() >= 14 {
 		pen.Text(dim, "  ")
 		pen.Duration(dim, s.newest.Now-s.moment, 0)
 		pen.Text(dim, " ago")
@@ -214,12 +214,15 @@ func drawNearest(r grid.Region, s *scene, m *model.Moment) {
 	pen.Rune(style, glyph)
 	pen.Skip(1)
 	distance := m.Ns - s.moment
-	pen.Duration(dim, max(distance, -distance), 0)
 	switch {
 	case distance < 0:
+		pen.Duration(dim, -distance, 0)
 		pen.Text(dim, " before")
 	case distance > 0:
+		pen.Duration(dim, distance, 0)
 		pen.Text(dim, " after")
+	default:
+		pen.Text(dim, "at this moment")
 	}
 	if r.Height() > 1 {
 		pen = r.Pen(2, 1)

@@ -261,7 +261,7 @@ func (rows *segmentRows) DrawCell(r grid.Region, index, column int) {
 	pen := r.Pen(0, 0)
 	switch column {
 	case segmentAddress:
-		drawAddress(r.Sub(0, 0, r.Width()-2, 1), text, row.segment.Address)
+		fitAddress(r.Sub(0, 0, r.Width()-2, 1), text, row.segment.Address)
 		if row.releasable() {
 			r.Set(r.Width()-1, 0, r.Glyphs().BlockReleasable, grid.Of(themes.Releasable))
 		}

@@ -18,6 +18,7 @@ type timelinePane struct {
 	chart   widget.Chart
 	series  []widget.Series
 	spark   []int64
+	counts  [len(markedKinds)]int64 // of moments that are shown
 	glyphs  *themes.Glyphs
 	legend  bool // it has a row of its own
 	name    timelineName
@@ -235,27 +236,39 @@ func (p *timelinePane) drawLegend(r grid.Region, s *scene) {
 	p.drawMarks(r, pen.X(), s)
 }
 
-// drawMarks says at the right end what happened in the stretch that is shown, as
-// far as there is room.
+// drawMarks says at the right end what happened in the stretch that is shown: in
+// words where there is room, else by marks and counts.
 func (p *timelinePane) drawMarks(r grid.Region, from int, s *scene) {
-	width := 0
-	for _, kind := range markedKinds {
-		if n := p.countOf(s, kind); n > 0 {
-			width += momentWidth(kind, n)
+	inWords, short := 0, 0
+	for i, kind := range markedKinds {
+		p.counts[i] = p.countOf(s, kind)
+		if n := p.counts[i]; n > 0 {
+			columns := digits(uint64(n)) + (digits(uint64(n))-1)/3
+			short += columns + 2
+			inWords += columns + 5 + len(momentName(kind))
 		}
 	}
-	x := r.Width() - width + 2
-	if width == 0 || x < from+1 {
+	words := r.Width()-inWords >= from
+	x := r.Width() - inWords + 2
+	if !words {
+		x = r.Width() - short + 1
+	}
+	if short == 0 || x < from {
 		return
 	}
 	pen := r.Pen(x, 0)
-	for _, kind := range markedKinds {
-		if n := p.countOf(s, kind); n > 0 {
-			glyph, style := momentLook(r.Glyphs(), kind)
-			pen.Rune(style, glyph)
+	for i, kind := range markedKinds {
+		if p.counts[i] == 0 {
+			continue
+		}
+		glyph, style := momentLook(r.Glyphs(), kind)
+		pen.Rune(style, glyph)
+		if words {
 			pen.Skip(1)
-			pen.Count(grid.Of(themes.Text), n, 0)
-			pen.Skip(1)
+		}
+		pen.Count(grid.Of(themes.Text), p.counts[i], 0)
+		pen.Skip(1)
+		if words {
 			pen.Text(grid.Of(themes.Dim), momentName(kind))
 			pen.Skip(2)
 		}
@@ -283,10 +296,6 @@ func momentName(kind model.MomentKind) string {
 		return "lost"
 	}
 	return "event"
-}
-
-func momentWidth(kind model.MomentKind, n int64) int {
-	return 2 + digits(uint64(n)) + (digits(uint64(n))-1)/3 + 1 + len(momentName(kind)) + 2
 }
 
 // countOf is how many moments of a kind lie in the stretch that is shown.

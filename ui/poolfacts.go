@@ -191,9 +191,9 @@ func appendAddress(dst []byte, address uint64) []byte {
 	return strconv.AppendUint(append(dst, "0x"...), address, 16)
 }
 
-// drawAddress writes an address into a row; where it is too long, its end: that
+// fitAddress writes an address into a row; where it is too long, its end: that
 // is what addresses differ in.
-func drawAddress(r grid.Region, style grid.Style, address uint64) {
+func fitAddress(r grid.Region, style grid.Style, address uint64) {
 	var room [20]byte
 	text := appendAddress(room[:0], address)
 	if over := len(text) - r.Width(); over > 0 && r.Width() > 0 {

@@ -8,7 +8,8 @@ import (
 // columnSum adds values up that change on their own, within one column of a
 // chart. The sum of their highest values would be one that may never have been;
 // what is kept is what the sum has surely reached: each one's highest together
-// with the lowest of the others. With one part it is exact.
+// with the lowest of the others, and the other way round. With one part it is
+// exact.
 type columnSum struct {
 	lowest, highest, last int64
 	spread                int64 // the largest difference between a part's highest and lowest
@@ -31,8 +32,7 @@ func (c *columnSum) column() widget.Column {
 	if !c.known {
 		return widget.Column{}
 	}
-	reached, fell := c.lowest+c.spread, c.highest-c.spread
-	return widget.Column{Min: min(fell, reached, c.last), Max: max(reached, c.last), Last: c.last, Known: true}
+	return widget.Column{Min: min(c.highest-c.spread, c.last), Max: max(c.lowest+c.spread, c.last), Last: c.last, Known: true}
 }
 
 // timelineColumns are the columns of all series of a timeline, for the stretch
@@ -101,7 +101,7 @@ func (c *timelineColumns) reset(series, n int) {
 func (c *timelineColumns) addCounter(sums []columnSum, a *timeAxis, s *scene, part counterPart) {
 	switch {
 	case a.unit != widget.Frames:
-		c.room = part.view.Columns(c.room[:0], part.set, part.counter, a.from, a.to, a.n)
+		c.room = part.view.Columns(c.room[:0], part.set, part.counter, a.from, a.to+1, a.n) // the newest sample too
 	case part.view == s.newest:
 		c.room = part.view.FrameColumns(c.room[:0], part.set, part.counter, a.from, a.to, a.n)
 	default:
@@ -125,7 +125,7 @@ func frameMoment(view *model.SourceView, first, last int64, i, n int) int64 {
 		if ns, ok := view.FrameStart(frame); ok {
 			return ns
 		}
-		return view.Now
+		return view.Now + 1 // the newest sample too
 	}
 	place := (last - first + 1) * int64(i)
 	frame, part := first+place/int64(n), place%int64(n)
@@ -188,6 +188,6 @@ func columnAt(a *timeAxis, ns int64) int {
 
 // columnBegin is when a column begins, as the model divides a stretch.
 func columnBegin(a *timeAxis, i int) int64 {
-	length, n := a.to-a.from, int64(a.n)
+	length, n := a.to+1-a.from, int64(a.n)
 	return a.from + length/n*int64(i) + length%n*int64(i)/n
 }

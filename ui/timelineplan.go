@@ -77,8 +77,8 @@ func (p *timelinePlan) isNamed(names []string) bool {
 // what is used on its device.
 func (p *timelinePlan) planProcess(s *scene) {
 	view := s.newest
-	allocated := plannedSeries{name: "allocated", style: grid.Of(themes.Allocated), kind: widget.ShadeArea}
-	arena := plannedSeries{name: "arena", style: grid.Of(themes.Arena), kind: widget.LightArea}
+	allocated := plannedSeries{name: "allocated", style: grid.Of(themes.Allocated), kind: widget.Area}
+	arena := plannedSeries{name: "arena", style: grid.Of(themes.Arena), kind: widget.ShadeArea}
 	reserved := plannedSeries{name: "reserved", style: grid.Of(themes.Reserved), kind: widget.Line}
 	for i := range view.Sets {
 		set := &view.Sets[i]
