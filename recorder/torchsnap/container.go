@@ -30,8 +30,9 @@ const (
 type content struct {
 	reader  io.Reader
 	json    bool
-	raw     *counted
-	size    int64 // of the raw file, 0 unknown
+	raw     *counted // what Read was given
+	out     *counted // what comes out of all packings
+	size    int64    // of the raw file, 0 unknown
 	packed  bool
 	closers []func()
 }
@@ -39,7 +40,7 @@ type content struct {
 // unpack takes off what is packed around a snapshot, which it knows by its
 // first bytes.
 func unpack(r io.Reader, size int64) (*content, error) {
-	c := &content{raw: &counted{reader: r}, size: size}
+	c := &content{raw: &counted{reader: source{r}}, size: size}
 	c.reader = c.raw
 	for range maximumLayers {
 		buffered := bufio.NewReaderSize(c.reader, 4096)
@@ -58,6 +59,8 @@ func unpack(r io.Reader, size int64) (*content, error) {
 			return nil, err
 		}
 		if !wrapped {
+			c.out = &counted{reader: c.reader}
+			c.reader = c.out
 			return c, nil
 		}
 	}
@@ -138,9 +141,8 @@ func (c *content) close() {
 	}
 }
 
-// whole guesses how many bytes come in all, when so many were read; 0 is
-// unknown.
-func (c *content) whole(read int64) int64 {
+// whole guesses how many bytes come in all; 0 is unknown.
+func (c *content) whole() int64 {
 	taken := c.raw.taken()
 	if c.size <= 0 || taken <= 0 {
 		return 0
@@ -148,7 +150,7 @@ func (c *content) whole(read int64) int64 {
 	if !c.packed {
 		return c.size
 	}
-	return int64(float64(read) * float64(c.size) / float64(taken))
+	return int64(float64(c.out.taken()) * float64(c.size) / float64(taken))
 }
 
 // pieceBytes is how much to read at once: not much more than there is.
@@ -169,16 +171,24 @@ type counted struct {
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.reader.Read(p)
 	c.count.Add(int64(n))
+	return n, err
+}
+
+func (c *counted) taken() int64 { return c.count.Load() }
+
+// source is the reader that Read was given; its failures are told from those
+// of what is packed in it.
+type source struct{ io.Reader }
+
+func (s source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = &sourceError{err}
 	}
 	return n, err
 }
 
-func (c *counted) taken() int64 { return c.count.Load() }
-
-// sourceError is a failure of the reader that Read was given, as opposed to
-// damage to what it gives.
+// sourceError is a failure of the source.
 type sourceError struct{ err error }
 
 func (e *sourceError) Error() string { return e.err.Error() }

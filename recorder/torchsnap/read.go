@@ -43,7 +43,7 @@ func Read(r io.Reader, options Options) (*recorder.Dump, error) {
 	defer c.close()
 	in := newInput(c.reader, c.pieceBytes())
 	defer in.close()
-	m := newMachine(in, func() int64 { return c.whole(in.offset) })
+	m := newMachine(in, c.whole)
 	m.watch = watch{progress: options.Progress, partial: options.Partial, every: partialEvents, read: c.raw.taken}
 	if c.json {
 		return m.dump((*machine).runJSON)
