@@ -36,7 +36,7 @@ func (v *SourceView) frameBounds(f0, f1 int64, n int) func(i int) int64 {
 		if ns, ok := v.FrameStart(frame); ok {
 			return ns
 		}
-		return newest
+		return newest + 1 // so that the newest sample lies in the last column
 	}
 	frames := f1 - f0 + 1
 	whole, rest := frames/int64(n), frames%int64(n)
