@@ -49,6 +49,18 @@ func replaceArena(state *recorder.ArenaState, before *arenaFold) (*arenaFold, er
 	return a, err
 }
 
+// endedAs says whether a state tells of an arena that has ended what is known of
+// it already: states tell of those that ended last again and again.
+func (a *arenaFold) endedAs(state *recorder.ArenaState) bool {
+	if state.Released == 0 || a.state.Released != state.Released || a.partial || a.view == nil || len(state.Open) > 0 {
+		return false
+	}
+	scopes := a.view.Scopes
+	return a.state.Length == state.Length && a.state.Recorded == state.Recorded && a.state.CutEvents == state.CutEvents &&
+		scopes.Root() == state.Root && scopes.Len() == len(state.Tree.Parent) &&
+		scopes.Abandoned().Len() == len(state.Abandoned.Parent)
+}
+
 // thaw is an arena that may be changed.
 func (a *arenaFold) thaw() *arenaFold {
 	if !a.frozen {

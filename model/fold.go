@@ -158,7 +158,12 @@ func (f *fold) replaceArenas(states []recorder.ArenaState) {
 	states = states[:min(len(states), maximumArenas)]
 	f.arenas, f.arenasShared = make([]*arenaFold, 0, len(states)), false
 	for i := range states {
-		a, err := replaceArena(&states[i], known[states[i].ID])
+		old := known[states[i].ID]
+		if old != nil && old.endedAs(&states[i]) {
+			f.arenas = append(f.arenas, old)
+			continue
+		}
+		a, err := replaceArena(&states[i], old)
 		if err != nil {
 			f.problems.add(arenaName(a), err.Error())
 		}

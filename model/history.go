@@ -218,33 +218,52 @@ func (h *history) find(id string) *seriesView {
 	return nil
 }
 
-// staleAfter is how long, in ns, a set that is not sampled any more counts as
-// the newest word on its subject, at least; a set that is sampled seldom stays
-// for three of its own intervals.
+// staleAfter is how long, in ns, a set that was sampled only once counts as the
+// newest word on its subject when the next samples leave it out. A set that was
+// sampled before stays for three of its own intervals.
 const staleAfter = 3_000_000_000
 
-// sets are the newest counters of every set at ns.
+// setsAt are the newest counters of every set at ns. Arenas and processes come
+// and go: of these, those that the newest sample on any of them leaves out are
+// gone.
 func (h *history) setsAt(ns int64) []recorder.CounterSet {
-	sets := make([]recorder.CounterSet, 0, len(h.sets))
-	for _, view := range h.sets {
+	numbers := make([]int, len(h.sets))
+	newest := map[string]int64{}
+	for i, view := range h.sets {
 		s := view.series
-		number := s.after(ns) - 1
-		if number < s.times.first {
+		numbers[i] = s.after(ns) - 1
+		if of := view.labels[len(view.labels)-1].of; comesAndGoes(of) && numbers[i] >= s.times.first {
+			newest[of] = max(newest[of], s.times.at(numbers[i]))
+		}
+	}
+	sets := make([]recorder.CounterSet, 0, min(len(h.sets), 32))
+	for i, view := range h.sets {
+		if numbers[i] < view.series.times.first || !view.speaks(numbers[i], ns, newest) {
 			continue
 		}
-		at := s.times.at(number)
-		interval := int64(0)
-		if number > s.times.first {
-			interval = at - s.times.at(number-1)
-		}
-		if ns-at > max(staleAfter, 3*interval) {
-			continue
-		}
-		if set, ok := view.set(number); ok {
+		if set, ok := view.set(numbers[i]); ok {
 			sets = append(sets, set)
 		}
 	}
 	return sets
+}
+
+func comesAndGoes(of string) bool { return of == recorder.OfArena || of == recorder.OfProcess }
+
+// speaks says whether a sample of the set is still the newest word at ns.
+func (v *seriesView) speaks(number int, ns int64, newest map[string]int64) bool {
+	times := &v.series.times
+	at := times.at(number)
+	if of := v.labels[len(v.labels)-1].of; comesAndGoes(of) && at < newest[of] {
+		return false
+	}
+	for before := number - 1; before >= times.first; before-- {
+		// A gap that was noted has the time of a sample.
+		if interval := at - times.at(before); interval > 0 {
+			return ns-at <= 3*interval
+		}
+	}
+	return ns-at <= staleAfter
 }
 
 // set is the counter set as it was sampled; not ok where a gap was noted in

@@ -80,7 +80,7 @@ func TestAFileNamesNoEndOfSets(t *testing.T) {
 }
 
 // TestNewestSets says when a set still speaks: until it has been silent for three
-// of its own intervals and for three seconds.
+// of its own intervals, or for three seconds if it has none.
 func TestNewestSets(t *testing.T) {
 	const ms = int64(1_000_000)
 	k := newHistoryKeeper(HistoryLimits{})
@@ -102,8 +102,8 @@ func TestNewestSets(t *testing.T) {
 		{3000 * ms, 6, 0},
 		{3001 * ms, 6, -1}, // nothing is known of its interval yet
 		{5000 * ms, 10, 10},
-		{8000 * ms, 10, 10},
-		{8001 * ms, -1, 10},
+		{6500 * ms, 10, 10},
+		{6501 * ms, -1, 10},
 		{20_000 * ms, -1, 10}, // three times five seconds
 		{20_001 * ms, -1, -1},
 	} {
@@ -113,6 +113,30 @@ func TestNewestSets(t *testing.T) {
 		}
 		if got["often"] != check.often || got["seldom"] != check.seldom {
 			t.Errorf("at %d ms: %v, want %d and %d", check.at/ms, got, check.often, check.seldom)
+		}
+	}
+}
+
+// TestArenasThatEndAreNotCounted: one that the next sample of arenas leaves out
+// is gone at once, or the sum would have two.
+func TestArenasThatEndAreNotCounted(t *testing.T) {
+	k := newHistoryKeeper(HistoryLimits{})
+	arena := func(id string) recorder.CounterSet {
+		return counters(id, recorder.OfArena, "host", "", map[recorder.Counter]int64{recorder.Length: 100})
+	}
+	k.addSample(1000, []recorder.CounterSet{arena("arena:1"), setOf("pool:1", recorder.Reserved, 5)})
+	k.addSample(2000, []recorder.CounterSet{arena("arena:1"), setOf("pool:1", recorder.Reserved, 5)})
+	k.addSample(3000, []recorder.CounterSet{arena("arena:2"), setOf("pool:1", recorder.Reserved, 5)})
+	for _, check := range []struct {
+		at   int64
+		want string
+	}{{2500, "[arena:1 pool:1]"}, {3000, "[pool:1 arena:2]"}, {4000, "[pool:1 arena:2]"}} {
+		var got []string
+		for _, set := range k.publish().setsAt(check.at) {
+			got = append(got, set.ID)
+		}
+		if fmt.Sprint(got) != check.want {
+			t.Errorf("at %d: %v, want %v", check.at, got, check.want)
 		}
 	}
 }

@@ -155,7 +155,11 @@ func (p *poolFold) apply(events *recorder.PoolEvents, i int) (problem string) {
 	switch op {
 	case pool.OpSegment:
 		p.seen = true
-		if !p.table.add(address, bytes) {
+		stream := element(events.Stream, i)
+		if p.merges() {
+			p.table.takeOver(stream, func(uint32) bool { return true })
+		}
+		if !p.table.add(address, bytes, Block{Address: address, Bytes: bytes, Stream: stream}) {
 			return "segments taken over others"
 		}
 	case pool.OpSegmentFree:
@@ -197,9 +201,13 @@ func (p *poolFold) unless(problem string) string {
 	return problem
 }
 
-// allocate marks a stretch as handed out. It must lie in free blocks. In which
-// stream's list the rest of a free block then is, the event does not say: it is
-// taken to stay where it was, until the next state knows better.
+// merges says whether the pool takes over the free blocks of other streams, as
+// RMM's does: one list after another until a request fits, and all of them before
+// it asks for another segment. No event says so; what the events show of it is
+// followed, and the next state knows better.
+func (p *poolFold) merges() bool { return p.state.Tier == "A" || p.state.Tier == "B" }
+
+// allocate marks a stretch as handed out. It must lie in free blocks.
 func (p *poolFold) allocate(block Block) (problem string) {
 	at := p.table.find(block.Address)
 	if at < 0 {
@@ -213,14 +221,18 @@ func (p *poolFold) allocate(block Block) (problem string) {
 	if leaf < 0 {
 		return "blocks handed out where none is"
 	}
-	// A pool may have joined free neighbours of different streams first.
+	end := block.Address + uint64(block.Bytes)
+	if held := s.leaves[leaf].blocks[place]; p.merges() && !held.Live && held.Address+uint64(held.Bytes) < end {
+		p.mergeFor(&block)
+		s = p.table.own(at)
+		leaf, place = s.search(block.Address)
+	}
 	for {
 		old := s.leaves[leaf].blocks[place]
-		end := old.Address + uint64(old.Bytes)
 		if old.Live {
 			problem = "blocks handed out that were in use"
 		}
-		if end >= block.Address+uint64(block.Bytes) {
+		if old.Address+uint64(old.Bytes) >= end {
 			break
 		}
 		p.table.absorb(s, leaf, place)
@@ -231,12 +243,26 @@ func (p *poolFold) allocate(block Block) (problem string) {
 		parts = append(parts, Block{Address: old.Address, Bytes: int64(below), Stream: old.Stream, Since: old.Since})
 	}
 	parts = append(parts, block)
-	end := block.Address + uint64(block.Bytes)
 	if above := old.Address + uint64(old.Bytes) - end; above > 0 {
 		parts = append(parts, Block{Address: end, Bytes: int64(above), Stream: old.Stream, Since: old.Since})
 	}
 	p.table.replace(s, leaf, place, parts...)
 	return problem
+}
+
+// mergeFor takes over the lists of other streams, from the lowest number up, until
+// the block lies in one free block.
+func (p *poolFold) mergeFor(block *Block) {
+	for _, stream := range p.table.freeStreams() {
+		if stream == block.Stream {
+			continue
+		}
+		p.table.takeOver(block.Stream, func(of uint32) bool { return of == stream })
+		held, ok := p.table.segments[p.table.find(block.Address)].BlockAt(block.Address)
+		if ok && held.Address+uint64(held.Bytes) >= block.Address+uint64(block.Bytes) {
+			return
+		}
+	}
 }
 
 // free marks a block as free and joins it with free neighbours of its stream.

@@ -133,6 +133,38 @@ func TestThePoolIsWhatItCounts(t *testing.T) {
 	})
 }
 
+// TestTheListsOfStreamsAreFollowed: after a state, the fold knows of every free
+// block in which stream's list it is, as long as no allocation fails.
+func TestTheListsOfStreamsAreFollowed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRender(t)
+		p := r.newPool(1 << 40)
+		p.take(100, 0)
+		r.state()
+		for range rapid.IntRange(1, 200).Draw(rt, "steps") {
+			stream := pool.Stream(rapid.IntRange(0, 3).Draw(rt, "stream"))
+			switch n := len(p.live); {
+			case n > 0 && rapid.IntRange(0, 1).Draw(rt, "free") == 0:
+				p.give(rapid.IntRange(0, n-1).Draw(rt, "block"), stream)
+			case rapid.IntRange(0, 30).Draw(rt, "release") == 0:
+				_, _ = p.ReleaseFreeSegments()
+			default:
+				p.take(rapid.Int64Range(1, 9_000).Draw(rt, "bytes"), stream)
+			}
+		}
+		r.flush()
+		var got []pool.Block
+		for _, s := range keep(r.records, Limits{}).published().Pools[0].Segments {
+			for b := range s.Blocks() {
+				got = append(got, pool.Block{Address: pool.Address(b.Address), Bytes: b.Bytes, Requested: b.Requested, Stream: pool.Stream(b.Stream), Live: b.Live})
+			}
+		}
+		if _, want := p.Layout(); len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+			rt.Fatal(firstDifference(got, want))
+		}
+	})
+}
+
 // TestEventsThatCannotBeAreCounted: nothing that a file says breaks the map.
 func TestEventsThatCannotBeAreCounted(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"iter"
+	"slices"
 	"sort"
 )
 
@@ -181,7 +182,7 @@ func makeLeaves(blocks []Block, epoch uint64) []*blockLeaf {
 	leaves := make([]*blockLeaf, 0, (len(blocks)+fill-1)/fill)
 	for len(blocks) > 0 {
 		n := min(fill, len(blocks))
-		leaves = append(leaves, &blockLeaf{blocks: blocks[:n:n], epoch: epoch})
+		leaves = append(leaves, &blockLeaf{blocks: append(make([]Block, 0, leafLength+2), blocks[:n]...), epoch: epoch})
 		blocks = blocks[n:]
 	}
 	return leaves
@@ -258,4 +259,56 @@ func (s *Segment) previous(leaf, at int) (int, int, bool) {
 		return 0, 0, false
 	}
 	return leaf - 1, len(s.leaves[leaf-1].blocks) - 1, true
+}
+
+// freeStreams are the streams that have free blocks, in order.
+func (t *segmentTable) freeStreams() (streams []uint32) {
+	known := map[uint32]bool{}
+	for _, s := range t.segments {
+		for _, leaf := range s.leaves {
+			for i := range leaf.blocks {
+				if block := &leaf.blocks[i]; !block.Live && !known[block.Stream] {
+					known[block.Stream] = true
+					streams = append(streams, block.Stream)
+				}
+			}
+		}
+	}
+	slices.Sort(streams)
+	return streams
+}
+
+// takeOver gives the free blocks of other streams to one, and joins neighbours.
+func (t *segmentTable) takeOver(into uint32, from func(stream uint32) bool) {
+	moves := func(block *Block) bool { return !block.Live && block.Stream != into && from(block.Stream) }
+	for i, s := range t.segments {
+		if !s.any(moves) {
+			continue
+		}
+		blocks := make([]Block, 0, s.count)
+		for block := range s.Blocks() {
+			if moves(&block) {
+				block.Stream = into
+			}
+			if n := len(blocks); n > 0 && blocks[n-1].freeOn(into) && block.freeOn(into) {
+				blocks[n-1].Bytes += block.Bytes
+				blocks[n-1].Since = max(blocks[n-1].Since, block.Since)
+				continue
+			}
+			blocks = append(blocks, block)
+		}
+		s = t.own(i)
+		s.leaves, s.count = makeLeaves(blocks, t.epoch), len(blocks)
+	}
+}
+
+func (s *Segment) any(is func(*Block) bool) bool {
+	for _, leaf := range s.leaves {
+		for i := range leaf.blocks {
+			if is(&leaf.blocks[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }

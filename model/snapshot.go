@@ -1,6 +1,7 @@
 package model
 
 import (
+	"vramscope/model/dump"
 	"vramscope/recorder"
 )
 
@@ -51,6 +52,7 @@ type SourceView struct {
 	Name      string          // for the screen, sanitised by whoever draws it
 	Hello     *recorder.Hello // nil before it came
 	File      string          // path, for a file
+	Dump      *dump.Index     // of a memory dump, which has nothing else; nil for other sources
 	Status    Status
 	StatusWhy string // a sentence, "" when there is nothing to say
 	Done      int64  // bytes read, for a file

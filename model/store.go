@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"vramscope/model/dump"
 	"vramscope/recorder"
 )
 
@@ -41,8 +42,9 @@ type storedSource struct {
 	status   Status
 	why      string
 	progress Progress
-	refused  bool  // it speaks a version that is not understood
-	heard    int64 // store's monotonic ns of the newest record
+	dump     *dump.Index // of a memory dump, as far as it was read
+	refused  bool        // it speaks a version that is not understood
+	heard    int64       // store's monotonic ns of the newest record
 }
 
 // NewStore makes an empty store.
@@ -99,6 +101,14 @@ func (s *Store) SetStatus(id string, status Status, why string) {
 func (s *Store) SetProgress(id string, progress Progress) {
 	if source := s.find(id); source != nil {
 		source.progress = progress
+		s.change(source)
+	}
+}
+
+// SetDump gives a file the memory dump that it holds, as far as it was read.
+func (s *Store) SetDump(id string, index *dump.Index) {
+	if source := s.find(id); source != nil {
+		source.dump = index
 		s.change(source)
 	}
 }

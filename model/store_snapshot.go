@@ -78,6 +78,7 @@ func (s *Store) views(source *storedSource) []*SourceView {
 // complete fills in what the records do not say.
 func (s *storedSource) complete(v *SourceView) {
 	v.File, v.Done, v.Size = s.info.File, s.progress.Done, s.progress.Size
+	v.Dump = s.dump
 	v.BadLines = s.progress.Problems.BadLines + s.progress.Problems.LongLines
 	v.Unread = s.progress.Problems
 	v.Status, v.StatusWhy = s.status, s.why

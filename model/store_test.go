@@ -82,7 +82,7 @@ func TestARecordingHoldsSeveralSources(t *testing.T) {
 	_ = s.Fold(file, again)
 	s.SetProgress(file, Progress{Done: 10, Size: 20})
 	snapshot := s.Snapshot(1, 1)
-	if got := ids(snapshot); !slices.Equal(got, []string{file, file + "#gpu:A", file + "#pid:1-1"}) {
+	if got := ids(snapshot); !slices.Equal(got, []string{file, file + "#pid:1-1", file + "#gpu:A"}) {
 		t.Fatalf("%v", got)
 	}
 	if first := snapshot.Sources[0]; first.Goodbye == nil || first.Status != StatusLoading || first.Done != 10 || first.Size != 20 {
