@@ -168,6 +168,9 @@ func (p *arenaPane) drawNumbers(r grid.Region, s *scene, a *model.ArenaView) {
 	if state.Released != 0 {
 		f.since("released", grid.Of(themes.Warning), s.newest.Now-state.Released, beforeWhat(s))
 	}
+	if why := arenaOddity(a); why != "" {
+		f.text("", grid.Of(themes.Warning), why)
+	}
 	f.bytes("forward", grid.Of(themes.Forward), state.Forward)
 	f.bytes("free", grid.Of(themes.Free), free)
 	f.bytes("reverse", grid.Of(themes.Reverse), reverse)
@@ -175,9 +178,6 @@ func (p *arenaPane) drawNumbers(r grid.Region, s *scene, a *model.ArenaView) {
 	f.percent("used", grid.Of(themes.Text), used, length)
 	if a.Failed > 0 {
 		f.count("did not fit", grid.Of(themes.Error), a.Failed)
-	}
-	if why := arenaOddity(a); why != "" {
-		f.text("", grid.Of(themes.Warning), why)
 	}
 	if a.Innermost != "" {
 		f.text("innermost", grid.Of(themes.Text), a.Innermost)
@@ -190,7 +190,7 @@ func arenaOddity(a *model.ArenaView) string {
 	case a.State.HalfBuilt:
 		return "its buffer could not be had"
 	case a.Partial:
-		return "seen from the middle on: its length comes with the next state"
+		return "length not told yet: it comes with the next state"
 	case !a.State.Managed:
 		return "unmanaged: its allocations are the ordinary allocator's, scopes alone are seen"
 	}

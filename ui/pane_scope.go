@@ -135,7 +135,7 @@ func (p *scopePane) drawHead(r grid.Region, s *scene, a *model.ArenaView, scopes
 	default:
 		state = "closed"
 	}
-	width := min(grid.Width(state), r.Width()/2)
+	width := min(grid.Width(state), r.Width()*2/3)
 	r.Fit(r.Width()-width, 0, width, style, state, grid.Right)
 	p.path.take(choice, r.Glyphs())
 	r.FitMiddle(0, 0, max(r.Width()-width-1, 0), grid.Of(themes.Accent).With(themes.Bold), p.path.text)
@@ -153,7 +153,7 @@ func (p *scopePane) writeBytes(s *scene, scopes *recorder.ScopeSnapshot, row int
 	f.bytes("total", grid.Of(themes.Total), numbers.TotalBytes)
 	f.count("ran", text, numbers.Count)
 	f.count("allocations", text, numbers.AllocCount)
-	if numbers.Unclosed > 0 {
+	if numbers.Unclosed > 0 && !s.choices.scope.abandoned {
 		f.count("unclosed", grid.Of(themes.Warning), numbers.Unclosed)
 	}
 }

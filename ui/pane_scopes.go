@@ -47,6 +47,8 @@ type scopesTitle struct {
 	lost    bool
 	hidden  int
 	arenas  int
+	since   *baseline
+	same    bool // the baseline is an earlier moment of the source itself
 	text    string
 	written bool
 }
@@ -132,7 +134,7 @@ func (p *scopesPane) title(s *scene) (string, string) {
 	case scopesSum:
 		t.arenas = len(s.view.Arenas)
 	case scopesDiff:
-		t.hidden = p.diff.hidden
+		t.hidden, t.since, t.same = p.diff.hidden, s.baseline, s.baseline.view.ID == s.view.ID
 	default:
 		if n := len(p.tree.roots); n > 0 {
 			t.root = p.tree.roots[n-1].path[len(p.tree.roots[n-1].path)-1]
@@ -156,9 +158,14 @@ func (t *scopesTitle) write() string {
 	case scopesSum:
 		text = fmt.Sprintf("Scopes of all arenas (%d) by name", t.arenas)
 	case scopesDiff:
-		text = "Scopes since then"
+		text = "Scopes against " + t.since.name
+		if frame := t.since.view.Frame; t.same && frame >= 0 {
+			text = fmt.Sprintf("Scopes since frame %d", frame)
+		} else if t.same {
+			text = "Scopes since then"
+		}
 		if t.hidden > 0 {
-			text += fmt.Sprintf(", %d not shown", t.hidden)
+			text += fmt.Sprintf(", %d unchanged left out", t.hidden)
 		}
 	case scopesFlame:
 		return text + " as a flame graph of total bytes"
@@ -210,14 +217,14 @@ func (p *scopesPane) drawIn(r grid.Region, s *scene, frame scopesFrame) {
 		rows := inner.Height() - p.titles
 		p.tree.cursor.scroll(p.tree.rowCount(), rows)
 		p.tree.findRails(p.tree.cursor.offset, rows)
-		p.drawTable(&p.tree.table, &p.tree.cursor, r, inner, frame)
+		p.drawTable(&p.tree.table, &p.tree.cursor, r, inner, s, frame)
 		p.drawReason(inner)
 	case scopesDiff:
 		p.diff.cursor.scroll(len(p.diff.visible), inner.Height()-p.titles)
-		p.drawTable(&p.diff.table, &p.diff.cursor, r, inner, frame)
+		p.drawTable(&p.diff.table, &p.diff.cursor, r, inner, s, frame)
 	case scopesSum:
 		p.sums.cursor.scroll(len(p.sums.rows), inner.Height()-p.titles)
-		p.drawTable(&p.sums.table, &p.sums.cursor, r, inner, frame)
+		p.drawTable(&p.sums.table, &p.sums.cursor, r, inner, s, frame)
 	}
 }
 
@@ -232,7 +239,7 @@ const (
 
 // drawTable draws a table with its titles in the frame, above the rows, or not at
 // all.
-func (p *scopesPane) drawTable(t *widget.Table, cursor *listCursor, r, inner grid.Region, frame scopesFrame) {
+func (p *scopesPane) drawTable(t *widget.Table, cursor *listCursor, r, inner grid.Region, s *scene, frame scopesFrame) {
 	t.Offset, t.Selected, t.Ruled = cursor.offset, cursor.at, frame.framed
 	if t == &p.tree.table && !p.tree.found {
 		t.Selected = -1
@@ -242,29 +249,31 @@ func (p *scopesPane) drawTable(t *widget.Table, cursor *listCursor, r, inner gri
 	switch {
 	case frame.framed:
 		t.DrawFramed(r, frame.style)
-		drawCountTitles(r.Sub(1, 0, r.Width()-2, 1), t)
+		title, _ := p.title(s)
+		drawCountTitles(r.Sub(1, 0, r.Width()-2, 1), t, grid.Width(title)+2)
 	case p.titles > 0:
 		t.Draw(inner)
-		drawCountTitles(inner.Row(0), t)
+		drawCountTitles(inner.Row(0), t, len(t.Columns[0].Title))
 	default:
 		t.Draw(inner.Sub(0, -1, inner.Width(), inner.Height()+1))
 	}
 }
 
-// drawCountTitles names the counts at the right end of the first column.
-func drawCountTitles(row grid.Region, t *widget.Table) {
+// drawCountTitles names the counts at the right end of the first column, whose own
+// title takes so many columns of characters.
+func drawCountTitles(row grid.Region, t *widget.Table, taken int) {
 	end := 1
 	for t.ColumnAt(end) == 0 {
 		end++
 	}
 	scopes, allocations := scopeCountWidths(end - 1)
-	if t.Columns[1].Title == "change" || scopes == 0 {
+	if t.Columns[1].Title == "change" || scopes == 0 || taken+2 > end-scopes-allocations {
 		return
 	}
 	style := grid.Of(themes.Dim).With(themes.Bold)
-	row.Text(end-allocations-len("runs"), 0, style, "runs")
+	row.Text(end-allocations-len(" runs "), 0, style, " runs ")
 	if allocations > 0 {
-		row.Text(end-len("allocs"), 0, style, "allocs")
+		row.Text(end-len(" allocs "), 0, style, " allocs ")
 	}
 }
 
@@ -276,15 +285,25 @@ func fitColumns(t *widget.Table, width int) {
 		name, from, to = shortName, longBytes, shortBytes
 	}
 	t.Columns[0].Width = name
-	if live := &t.Columns[scopeLive]; strings.HasPrefix(live.Title, "live") {
-		live.Title = map[int]string{longName: "live now", shortName: "live"}[name]
-	}
 	for i := range t.Columns[1:] {
-		if c := &t.Columns[i+1]; c.Width == from && c.Align == grid.Right {
+		c := &t.Columns[i+1]
+		if c.Width == from && c.Align == grid.Right {
 			c.Width = to
+		}
+		for _, titles := range shortTitles {
+			if c.Title == titles[0] && name == shortName || c.Title == titles[1] && name == longName {
+				c.Title = titles[1]
+				if name == longName {
+					c.Title = titles[0]
+				}
+			}
 		}
 	}
 }
+
+// shortTitles are the titles of columns that are too long for short numbers, with
+// what stands in their place.
+var shortTitles = [...][2]string{{"live now", "live"}, {"peak then", "then"}, {"peak now", "now"}}
 
 // sortColumn is the column of a table that is sorted by, -1 for none of them.
 func (p *scopesPane) sortColumn(t *widget.Table) int {

@@ -78,7 +78,7 @@ func newScopeSumRows(pattern *filterPattern) *scopeSumRows {
 		sumArenas: {Title: "arenas", Width: 7, Align: grid.Right, Drop: 3},
 		sumSelf:   {Title: "self", Width: 10, Align: grid.Right, Drop: 2},
 		sumTotal:  {Title: "total", Width: 10, Align: grid.Right, Drop: 1},
-		sumPeak:   {Title: "largest", Width: 10, Align: grid.Right},
+		sumPeak:   {Title: "peak", Width: 10, Align: grid.Right},
 		sumBar:    {Title: "relative", Width: 8, Grow: 1, Drop: 4},
 	}}
 	return t
