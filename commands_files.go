@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vramscope/model"
+	"vramscope/model/dump"
 	"vramscope/ui"
 	"vramscope/ui/layout"
 	"vramscope/ui/plain"
@@ -46,6 +47,12 @@ func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool) 
 		if err != nil {
 			return err
 		}
+		if view := snapshot.Find(id); view != nil && view.Dump != nil {
+			if err := p.reportDump(view.Dump, i, asJSON); err != nil {
+				return err
+			}
+			continue
+		}
 		report, ok := model.ReportOf(snapshot, id)
 		if !ok {
 			return fmt.Errorf("%s holds nothing that can be reported", path)
@@ -64,6 +71,65 @@ func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool) 
 		fmt.Fprint(p.out, plain.Report(&report))
 	}
 	return nil
+}
+
+// reportDump prints what a memory dump holds.
+func (p *program) reportDump(index *dump.Index, before int, asJSON bool) error {
+	report := index.Report()
+	if asJSON {
+		encoder := json.NewEncoder(p.out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(report)
+	}
+	if before > 0 {
+		fmt.Fprintln(p.out)
+	}
+	return report.WriteText(p.out)
+}
+
+// diffCommand compares two moments of memory dumps.
+func (p *program) diffCommand() *cobra.Command {
+	asJSON := false
+	command := &cobra.Command{
+		Use:   "diff A B",
+		Short: "compare two memory dumps, or two moments: A@peak, A@12345 (event), A@12.5s",
+		Args:  exactly("A", "B"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return p.diff(command.Context(), arguments[0], arguments[1], asJSON)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+func (p *program) diff(ctx context.Context, a, b string, asJSON bool) error {
+	loaded := map[string]*dump.Index{}
+	var sides [2]dump.Side
+	for i, argument := range []string{a, b} {
+		path, moment := dump.SplitMoment(argument)
+		if loaded[path] == nil {
+			snapshot, id, err := p.load(ctx, path)
+			if err != nil {
+				return err
+			}
+			view := snapshot.Find(id)
+			if view == nil || view.Dump == nil {
+				return usageError{path + " is no memory dump: diff compares PyTorch memory snapshots; recordings are compared with d in the dashboard"}
+			}
+			loaded[path] = view.Dump
+		}
+		sides[i] = dump.Side{Index: loaded[path], Device: -1, Name: argument, Moment: moment}
+	}
+	compared, err := dump.NewDiff(sides[0], sides[1])
+	if err != nil {
+		return usageError{err.Error()}
+	}
+	if asJSON {
+		encoder := json.NewEncoder(p.out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(compared)
+	}
+	return compared.WriteText(p.out)
 }
 
 // renderCommand draws one frame to standard output.

@@ -102,10 +102,11 @@ func TestWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestCheckHeadroom runs a demo and checks its headroom from outside.
-func TestCheckHeadroom(t *testing.T) {
-	environment := testEnvironment(t)
-	demo := exec.Command(binary(t), "demo", "--headless", "--no-oom")
+// startDemo runs a demo without a dashboard, to be watched from outside, until
+// the test ends.
+func startDemo(t *testing.T, environment []string, arguments ...string) {
+	t.Helper()
+	demo := exec.Command(binary(t), append([]string{"demo", "--headless"}, arguments...)...)
 	demo.Env = environment
 	out, err := demo.StdoutPipe()
 	if err != nil {
@@ -114,14 +115,20 @@ func TestCheckHeadroom(t *testing.T) {
 	if err := demo.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		_ = demo.Process.Signal(syscall.SIGTERM)
 		_ = demo.Wait()
-	}()
+	})
 	line := make([]byte, 256)
 	if n, err := out.Read(line); err != nil || !bytes.Contains(line[:n], []byte("process")) {
 		t.Fatalf("the demo said %q, %v", line[:n], err)
 	}
+}
+
+// TestCheckHeadroom runs a demo and looks at it and acts on it from outside.
+func TestCheckHeadroom(t *testing.T) {
+	environment := testEnvironment(t)
+	startDemo(t, environment, "--no-oom")
 	text, problems, code := runIn(t, environment, "check", "--min-headroom", "1KiB", "--reserve", "0")
 	if code != exitFine || !strings.Contains(text, "enough") || !strings.Contains(text, "free") {
 		t.Errorf("check of 1 KiB ends with %d: %s%s", code, text, problems)
@@ -213,8 +220,10 @@ func TestCutRecordingOpens(t *testing.T) {
 
 // TestCalibrationDump records a demo's arenas and opens the dump.
 func TestCalibrationDump(t *testing.T) {
+	environment := testEnvironment(t)
+	startDemo(t, environment, "--speed", "200")
 	path := filepath.Join(t.TempDir(), "arenas.vscope")
-	_, problems, code := run(t, "record", "--calibration", "-o", path, "--duration", "4s", "demo")
+	_, problems, code := runIn(t, environment, "record", "--calibration", "-o", path, "--duration", "2s", "demo")
 	if code != exitFine {
 		t.Fatalf("ends with %d: %s", code, problems)
 	}

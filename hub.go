@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"vramscope/model"
+	"vramscope/model/dump"
 	"vramscope/recorder"
+	"vramscope/recorder/open"
 	"vramscope/sources/file"
 	"vramscope/sources/nvml"
 	"vramscope/sources/probe"
@@ -36,6 +39,7 @@ type hub struct {
 	failed  error // what broke in a goroutine of ours
 	tape    *recording
 	nvml    *nvml.Source
+	dumps   chan struct{} // has room for as many dumps as are read at once
 }
 
 // attached is a source that runs.
@@ -54,7 +58,7 @@ func newHub(ctx context.Context, settings *settings) *hub {
 	ctx, cancel := context.WithCancel(ctx)
 	h := &hub{
 		settings: settings, ctx: ctx, cancel: cancel, in: make(chan model.Envelope, envelopes),
-		wake: make(chan struct{}, 1), sources: map[string]*attached{},
+		wake: make(chan struct{}, 1), sources: map[string]*attached{}, dumps: make(chan struct{}, runtime.NumCPU()),
 	}
 	h.latest.Store(&model.Snapshot{})
 	options := model.DefaultOptions()
@@ -153,14 +157,17 @@ func (h *hub) run(ctx context.Context, a *attached, id string) {
 		case <-ctx.Done():
 		}
 	}
-	stop := h.watchProgress(ctx, a.source, id)
-	defer stop()
 	for {
+		stop := h.watchProgress(ctx, a.source, id)
 		err := a.source.Run(ctx, emit)
+		stop() // its last word comes before the verdict
 		if ctx.Err() != nil {
 			return
 		}
 		status, why, again := verdict(err)
+		if _, isFile := a.source.(*file.Source); isFile && status == model.StatusEnded {
+			status = model.StatusComplete
+		}
 		h.tell(func(store *model.Store) { store.SetStatus(id, status, why) })
 		if !again {
 			h.mutex.Lock()
@@ -292,14 +299,55 @@ func (h *hub) Show(interest ui.Interest) {
 	}
 }
 
-// Open adds a file.
+// Open adds a file: a recording, which is followed, or a memory dump, which is
+// read whole.
 func (h *hub) Open(path string) error {
 	source, err := file.NewSource(path)
+	var foreign *file.DumpError
+	if errors.As(err, &foreign) {
+		h.openDump(path, foreign.Format)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	h.attach(source, model.SourceInfo{ID: source.ID(), Name: path, File: path})
 	return nil
+}
+
+// openDump reads a memory dump in a goroutine of its own; its first part is
+// shown while the rest is read.
+func (h *hub) openDump(path string, format *open.Format) {
+	id := "file:" + path
+	h.tell(func(store *model.Store) { store.Add(model.SourceInfo{ID: id, Name: path, File: path}) })
+	reported := time.Now()
+	watch := open.Watch{
+		Progress: func(done, total, _ int64) bool {
+			if now := time.Now(); now.Sub(reported) >= publishEvery {
+				reported = now
+				h.tell(func(store *model.Store) { store.SetProgress(id, model.Progress{Done: done, Size: total}) })
+			}
+			return h.ctx.Err() == nil
+		},
+	}
+	h.spawn(func() {
+		h.dumps <- struct{}{} // few at a time, so that memory stays bounded
+		defer func() { <-h.dumps }()
+		read, err := format.ReadDump(path, watch)
+		if h.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			h.tell(func(store *model.Store) { store.SetStatus(id, model.StatusFailed, err.Error()) })
+			return
+		}
+		index := dump.New(read)
+		status, why := dumpStatus(read)
+		h.tell(func(store *model.Store) {
+			store.SetDump(id, index)
+			store.SetStatus(id, status, why)
+		})
+	})
 }
 
 // discover finds programs with a probe as they come.

@@ -24,7 +24,7 @@ var house = map[string]struct{ folders, modules []string }{
 		modules: []string{"github.com/klauspost/compress", "golang.org/x/sys"},
 	},
 	"recorder/open": {
-		folders: []string{"recorder"},
+		folders: []string{"recorder", "recorder/torchsnap"},
 		modules: []string{"github.com/klauspost/compress", "golang.org/x/sys"},
 	},
 	"model": {folders: []string{"arena", "pool", "recorder"}},

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
 	"vramscope/model"
+	"vramscope/model/dump"
 	"vramscope/recorder"
 	"vramscope/recorder/open"
 )
@@ -18,12 +18,12 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 	if err := readable(path); err != nil {
 		return nil, "", err
 	}
-	opened, err := open.Open(path, nil)
+	opened, err := open.Open(path, open.Watch{})
 	if err != nil {
 		return nil, "", err
 	}
-	if opened.Recording == nil {
-		return nil, "", fmt.Errorf("%s is %s, which this version recognises and cannot show yet", path, opened.Format.Name)
+	if opened.Dump != nil {
+		return loadedDump(path, opened.Dump)
 	}
 	reader := opened.Recording
 	defer reader.Close()
@@ -54,4 +54,23 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 	store.SetProgress(id, model.Progress{Done: reader.Size(), Size: reader.Size(), Problems: problems})
 	store.SetStatus(id, status, why)
 	return store.Snapshot(recorder.MonotonicClock()(), time.Now().UnixNano()), id, nil
+}
+
+// loadedDump is a memory dump as a snapshot's only source.
+func loadedDump(path string, read *recorder.Dump) (*model.Snapshot, string, error) {
+	id := "file:" + path
+	store := model.NewStore(model.DefaultOptions())
+	store.Add(model.SourceInfo{ID: id, Name: path, File: path})
+	store.SetDump(id, dump.New(read))
+	status, why := dumpStatus(read)
+	store.SetStatus(id, status, why)
+	return store.Snapshot(recorder.MonotonicClock()(), time.Now().UnixNano()), id, nil
+}
+
+// dumpStatus says whether a dump is whole.
+func dumpStatus(read *recorder.Dump) (model.Status, string) {
+	if read.Truncated {
+		return model.StatusCut, "the dump ends early: what was read of it is here"
+	}
+	return model.StatusComplete, ""
 }

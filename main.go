@@ -96,7 +96,7 @@ that can be seen here: GPUs, and programs that let it in.
 	})
 	p.settings.addFlags(root)
 	root.AddCommand(
-		p.demoCommand(), p.recordCommand(), p.reportCommand(), p.renderCommand(), p.checkCommand(),
+		p.demoCommand(), p.recordCommand(), p.reportCommand(), p.diffCommand(), p.renderCommand(), p.checkCommand(),
 		p.sendCommand(), p.doctorCommand(),
 	)
 	return root

@@ -18,6 +18,7 @@ type choices struct {
 	device    string // ID of the device's view, "" the scene's
 	entry     uint64 // Seq of the log's entry that is selected
 	window    window
+	dump      dumpChoices
 }
 
 // arenaOf is the arena looked at; nil when the source has none.

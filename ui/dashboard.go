@@ -42,13 +42,14 @@ type Dashboard struct {
 	pausedAt *model.Snapshot
 	baseline *baseline
 
-	view    layout.View
-	focus   map[layout.View]layout.Pane
-	zoomed  bool
-	panes   map[layout.Pane]pane
-	layout  layout.Layout
-	outbox  model.Outbox
-	message message
+	view      layout.View
+	focus     map[layout.View]layout.Pane
+	zoomed    bool
+	panes     map[layout.Pane]pane
+	dumpPanes map[layout.Pane]pane // on a memory dump
+	layout    layout.Layout
+	outbox    model.Outbox
+	message   message
 
 	question *question
 	entry    *entryLine
@@ -81,7 +82,7 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	d := &Dashboard{
 		feed: feed, options: options, clock: time.Now,
 		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source, moment: options.At,
-		focus: map[layout.View]layout.Pane{}, panes: newPanes(), stale: true,
+		focus: map[layout.View]layout.Pane{}, panes: newPanes(), dumpPanes: newDumpPanes(), stale: true,
 		outbox: model.Outbox{ReadOnly: options.ReadOnly},
 	}
 	d.grid = grid.New(grid.NewStyles(options.Themes[0], options.Profile), options.glyphs())
@@ -304,7 +305,7 @@ func (d *Dashboard) context() keymap.Context {
 }
 
 // focusedPane is the pane that has the keys, nil where the view has none.
-func (d *Dashboard) focusedPane() pane { return d.panes[d.focusedName()] }
+func (d *Dashboard) focusedPane() pane { return d.paneOf(d.focusedName()) }
 
 // focusedName is the pane that has the keys: the one that was chosen for the
 // view if it is on the screen, else the view's own.

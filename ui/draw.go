@@ -89,7 +89,7 @@ func (d *Dashboard) drawPanes(all grid.Region) {
 		}
 	}
 	for _, place := range places {
-		p := d.panes[place.Pane]
+		p := d.paneOf(place.Pane)
 		if p == nil {
 			continue
 		}

@@ -85,6 +85,9 @@ func (d *Dashboard) obey(text string) {
 	case "source":
 		d.selectByName(rest)
 		return
+	case "panic":
+		d.breakOnPurpose(rest)
+		return
 	}
 	if view, ok := viewByName(verb); ok {
 		d.view, d.zoomed = view, false
@@ -97,6 +100,17 @@ func (d *Dashboard) obey(text string) {
 		return
 	}
 	d.say(widget.StatusError, fmt.Sprintf("there is no command %q: press tab after : for those there are", text))
+}
+
+// breakOnPurpose panics, for trying that the terminal is restored. It is no
+// word of the completion.
+func (d *Dashboard) breakOnPurpose(where string) {
+	const cause = "broken on purpose, by :panic"
+	if where == "goroutine" {
+		d.later = append(d.later, func() tea.Msg { panic(cause) })
+		return
+	}
+	panic(cause)
 }
 
 // typeable says whether an action makes sense by its name.

@@ -247,7 +247,7 @@ func (d *Dashboard) turnMouse() {
 
 // jump looks at the peak or at another failed allocation.
 func (d *Dashboard) jump(action keymap.Action) {
-	if d.scene.newest == nil {
+	if d.scene.newest == nil || d.jumpInDump(action) {
 		return
 	}
 	if action == keymap.JumpToPeak {

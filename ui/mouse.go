@@ -41,9 +41,9 @@ func (d *Dashboard) onClick(mouse tea.Mouse) {
 		return
 	}
 	d.focus[d.view] = place.Pane
-	if c, ok := d.panes[place.Pane].(clicker); ok {
+	if c, ok := d.paneOf(place.Pane).(clicker); ok {
 		c.click(x-place.Inner.X, y-place.Inner.Y, place.Inner.W, place.Inner.H, &d.scene)
-		d.follow(d.panes[place.Pane])
+		d.follow(d.paneOf(place.Pane))
 	}
 }
 
@@ -67,7 +67,7 @@ func (d *Dashboard) onWheel(mouse tea.Mouse) {
 			continue
 		}
 		if place, ok := d.layout.At(mouse.X, mouse.Y); ok {
-			p := d.panes[place.Pane]
+			p := d.paneOf(place.Pane)
 			if p.keys() == keymap.Timeline {
 				zoom := keymap.ZoomIn
 				if action == keymap.Down {

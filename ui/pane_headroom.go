@@ -57,7 +57,7 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 		drawLargest(r.Row(2), s, h)
 	default:
 		p.drawBar(r.Row(0), h)
-		p.gauge.Legend(r, 1, 1)
+		p.drawParts(r.Row(1), h)
 		drawFormula(r.Row(2), h)
 		drawLargest(r.Row(3), s, h)
 		if r.Height() > 4 {
@@ -143,45 +143,80 @@ func headroomStyle(h *model.Headroom) grid.Style {
 	return grid.Of(themes.Accent).With(themes.Bold)
 }
 
+// drawParts names the parts of the bar, as many as fit, each with its fill.
+func (p *headroomPane) drawParts(r grid.Region, h *model.Headroom) {
+	pen := r.Pen(1, 0)
+	part := func(fill rune, style grid.Style, name string, bytes int64) {
+		if pen.Left() < min(grid.Width(name), 12)+10 {
+			return
+		}
+		pen.Rune(style, fill)
+		pen.Skip(1)
+		pen.Fit(grid.Of(themes.Dim), name, min(grid.Width(name), max(pen.Left()-9, 1)), grid.Left)
+		pen.Skip(1)
+		pen.Short(grid.Of(themes.Text), bytes, 0)
+		pen.Skip(2)
+	}
+	for i := range p.gauge.Segments {
+		segment := &p.gauge.Segments[i]
+		part(r.Glyphs().Fills[segment.Fill], segment.Style, segment.Name, segment.Value)
+	}
+	part(r.Glyphs().Empty, grid.Of(themes.Free), "free", value(h.DriverFree))
+}
+
+// formulaWidth is the columns that the formula takes with long numbers.
+const formulaWidth = 84
+
+// drawFormula writes the headroom and what it is reckoned from; in a narrow
+// place with short numbers.
 func drawFormula(r grid.Region, h *model.Headroom) {
 	dim, plain := grid.Of(themes.Dim), grid.Of(themes.Text)
 	pen := r.Pen(0, 0)
+	number := (*grid.Pen).Bytes
+	if r.Width() < formulaWidth {
+		number = (*grid.Pen).Short
+	}
 	pen.Text(dim, "headroom ")
-	pen.Bytes(headroomStyle(h), value(h.Bytes), 0)
+	number(&pen, headroomStyle(h), value(h.Bytes), 0)
 	pen.Text(dim, " = free ")
-	pen.Bytes(plain, value(h.DriverFree), 0)
+	number(&pen, plain, value(h.DriverFree), 0)
 	pen.Text(dim, " + in pool ")
-	pen.Bytes(plain, value(h.PoolFree), 0)
+	number(&pen, plain, value(h.PoolFree), 0)
 	pen.Text(dim, " - reserve ")
-	pen.Bytes(plain, value(h.Reserve), 0)
+	number(&pen, plain, value(h.Reserve), 0)
 }
 
+// drawLargest writes the largest single allocation and the host's memory.
 func drawLargest(r grid.Region, s *scene, h *model.Headroom) {
 	dim := grid.Of(themes.Dim)
 	pen := r.Pen(0, 0)
-	pen.Text(dim, "largest single allocation ")
-	pen.Bytes(grid.Of(themes.Accent), value(h.Largest), 0)
+	label := "largest single allocation "
+	if r.Width() < formulaWidth {
+		label = "largest single "
+	}
+	pen.Text(dim, label)
+	pen.Short(grid.Of(themes.Accent), value(h.Largest), 0)
 	host := s.host()
 	if !host.Available.Known {
 		return
 	}
-	pen.Text(dim, "   host ")
+	pen.Text(dim, "  host ")
 	style := grid.Of(themes.Text)
 	if host.AvailableGate.Crossed {
 		style = grid.Of(themes.Warning).With(themes.Bold)
 	}
-	pen.Bytes(style, value(host.Available), 0)
+	pen.Short(style, value(host.Available), 0)
 	pen.Text(dim, " free of ")
-	pen.Bytes(dim, value(host.Total), 0)
+	pen.Short(dim, value(host.Total), 0)
 	if host.CgroupLimit.Known {
 		style = grid.Of(themes.Text)
-		pen.Text(dim, "   cgroup ")
+		pen.Text(dim, "  cgroup ")
 		if host.CgroupGate.Crossed {
 			style = grid.Of(themes.Warning).With(themes.Bold)
 		}
 		pen.Percent(style, value(host.CgroupCurrent), value(host.CgroupLimit), 0)
 		pen.Text(dim, " of ")
-		pen.Bytes(dim, value(host.CgroupLimit), 0)
+		pen.Short(dim, value(host.CgroupLimit), 0)
 		pen.Text(dim, " (gate 60 %)")
 	}
 }

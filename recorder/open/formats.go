@@ -17,8 +17,7 @@ type Format struct {
 	// it is not.
 	Reason, Advice string
 	// ReadDump reads a foreign dump; nil where there is no reader for it.
-	// progress may be nil.
-	ReadDump func(path string, progress func(done, total int64)) (*recorder.Dump, error)
+	ReadDump func(path string, watch Watch) (*recorder.Dump, error)
 
 	match     func(*content) bool
 	recording bool
@@ -50,8 +49,7 @@ const (
 var formats = []Format{
 	{Name: "a recording (.vscope, .vscope.zst)", recording: true, match: isRecording},
 	{
-		Name: "a PyTorch memory snapshot or another Python pickle", match: isPickle,
-		Reason: notYet, Advice: "nothing in it was executed; view it with PyTorch's memory_viz",
+		Name: "a PyTorch memory snapshot or another Python pickle", match: isPickle, ReadDump: readSnapshot,
 	},
 	{
 		Name: "an archive by torch.save", match: isTorchArchive,
@@ -73,7 +71,7 @@ var formats = []Format{
 	},
 	{
 		Name: "an HTML page with a PyTorch memory snapshot inside", match: page("add_local_files(", "const local_files"),
-		Reason: notYet, Advice: "open it in a browser",
+		ReadDump: readSnapshot,
 	},
 	{
 		Name: "a picture of a memory timeline", match: page("GPU Memory Timeline HTML", "data:image/png;base64"),
@@ -81,8 +79,7 @@ var formats = []Format{
 	},
 	{Name: "an HTML page", match: page(""), Reason: "no memory dump is in it", Advice: takeTorch},
 	{
-		Name: "a PyTorch memory snapshot as JSON", match: isSnapshotJSON,
-		Reason: notYet, Advice: "view it with PyTorch's memory_viz",
+		Name: "a PyTorch memory snapshot as JSON", match: isSnapshotJSON, ReadDump: readSnapshot,
 	},
 	{
 		Name: "a profiler's trace", match: isTrace,

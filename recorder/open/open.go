@@ -22,7 +22,7 @@ type File struct {
 // that is known and not opened, an *UnknownError for one that is not known, a
 // *recorder.ProtocolError for a recording that needs a newer reader, or the
 // reader's own.
-func Open(path string, progress func(done, total int64)) (*File, error) {
+func Open(path string, watch Watch) (*File, error) {
 	format, err := Recognise(path)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func Open(path string, progress func(done, total int64)) (*File, error) {
 		}
 		return &File{Path: path, Format: format, Recording: reader}, nil
 	case format.ReadDump != nil:
-		dump, err := format.ReadDump(path, progress)
+		dump, err := format.ReadDump(path, watch)
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,7 @@ func TestRecordingsOpen(t *testing.T) {
 		"cut at the first byte": {[]byte(hello[:1]), 0},
 		"compressed and cut":    {zstded([]byte(hello + frame))[:5], 0},
 	} {
-		file, err := Open(write(t, test.content), nil)
+		file, err := Open(write(t, test.content), Watch{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -84,45 +84,56 @@ func TestNewerRecordingIsRefused(t *testing.T) {
 		[]byte(`{"t":"hello","proto":9,"min":9}` + "\n"), zstded([]byte(`{"proto":9,"min":9,"t":"hello"}` + "\n")),
 	} {
 		var protocol *recorder.ProtocolError
-		if _, err := Open(write(t, content), nil); !errors.As(err, &protocol) || protocol.Min != 9 {
+		if _, err := Open(write(t, content), Watch{}); !errors.As(err, &protocol) || protocol.Min != 9 {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestSnapshotsAreOpened: each packing of a snapshot finds its reader.
+func TestSnapshotsAreOpened(t *testing.T) {
+	pickle := []byte("\x80\x02}q\x00X\x08\x00\x00\x00segmentsq\x01]q\x02s.")
+	for name, content := range map[string][]byte{
+		"pickle": pickle, "gzip": gzipped(pickle), "zstd": zstded(pickle), "both": zstded(gzipped(pickle)),
+		"JSON": []byte(`{"segments": [], "device_traces": []}`),
+	} {
+		file, err := Open(write(t, content), Watch{})
+		if err != nil || file.Dump == nil || !strings.Contains(file.Dump.Format, "PyTorch memory snapshot") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestForeignFilesAreDeclined(t *testing.T) {
 	for want, contents := range map[string][][]byte{
-		"PyTorch memory snapshot or another Python pickle": {[]byte("\x80\x04\x95\x00"), []byte("\x80\x02}q"), gzipped([]byte("\x80\x05\x95\x00")), zstded(gzipped([]byte("\x80\x05\x95\x00")))},
-		"an archive by torch.save":                         {[]byte("PK\x03\x04....archive/data.pkl")},
-		"a zip archive":                                    {[]byte("PK\x03\x04....")},
-		"an Nsight Systems export":                         {[]byte("SQLite format 3\x00....CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS")},
-		"an SQLite database":                               {[]byte("SQLite format 3\x00....")},
-		"a memray capture":                                 {[]byte("memray\x00\x0c\x00\x00\x00")},
-		"an Nsight Systems report":                         {[]byte("\x00\x01NVIDIA Tegra Profiler Report")},
-		"an HTML page with a PyTorch memory snapshot":      {[]byte("\uFEFF <html>const local_files = [")},
-		"a picture of a memory timeline":                   {[]byte(`<html><img src="data:image/png;base64,`)},
-		"an HTML page":                                     {[]byte("<!DOCTYPE html>")},
-		"a PyTorch memory snapshot as JSON":                {[]byte(`{"segments": [`), []byte(`[{"address": 1, "segment_type": "large"`)},
-		"a profiler's trace":                               {[]byte(`{ "schemaVersion": 1`), gzipped([]byte(`{"traceEvents":[`)), []byte(`[ {"name": "x", "ph": "X"}`)},
-		"a memory timeline":                                {[]byte(`[[123, 0, 1, 512], `), []byte(`[[1.5,2.5],[[`)},
-		"a log of CuPy's memory hook":                      {[]byte(`{"hook":"alloc"`)},
-		"a log of RMM":                                     {[]byte("Thread,Time,Action,Pointer,Size,Stream\n"), []byte("Time,Action,Pointer,Size,Stream\n"), []byte("1234,12:34:56.123456,allocate,0x7f00,256,0x0\n"), []byte("1,00:00:00:000001,allocate failure,(nil),256,0\n")},
-		"a debug log of RMM":                               {[]byte("[ 1234][12:34:56:123456][info  ] x")},
-		"a buffer assignment of XLA":                       {[]byte("BufferAssignment:\n")},
-		"a memory usage report of XLA":                     {[]byte("Total bytes used: 1\nAllocations sorted by size\n")},
-		"TensorFlow's or JAX's allocator":                  {[]byte("2024 I tsl/framework/bfc_allocator.cc:1122] Bin (256)")},
-		"an out-of-memory message of PyTorch":              {[]byte("x\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")},
-		"a memory summary of PyTorch":                      {[]byte("|====|\n|   PyTorch CUDA memory summary, device ID 0   |")},
-		"CuPy's line profiler":                             {[]byte("_root (4.00KB, 4.00KB)")},
-		"RMM's profiler":                                   {[]byte("Memory Profiling\n=====\n")},
-		"a JAX device memory profile":                      {gzipped([]byte("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"))},
-		"bzip2":                                            {[]byte("BZh91AY")},
-		"xz":                                               {[]byte("\xfd7zXZ\x00\x00")},
-		"an empty file":                                    {nil},
+		"an archive by torch.save":            {[]byte("PK\x03\x04....archive/data.pkl")},
+		"a zip archive":                       {[]byte("PK\x03\x04....")},
+		"an Nsight Systems export":            {[]byte("SQLite format 3\x00....CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS")},
+		"an SQLite database":                  {[]byte("SQLite format 3\x00....")},
+		"a memray capture":                    {[]byte("memray\x00\x0c\x00\x00\x00")},
+		"an Nsight Systems report":            {[]byte("\x00\x01NVIDIA Tegra Profiler Report")},
+		"a picture of a memory timeline":      {[]byte(`<html><img src="data:image/png;base64,`)},
+		"an HTML page":                        {[]byte("<!DOCTYPE html>")},
+		"a profiler's trace":                  {[]byte(`{ "schemaVersion": 1`), gzipped([]byte(`{"traceEvents":[`)), []byte(`[ {"name": "x", "ph": "X"}`)},
+		"a memory timeline":                   {[]byte(`[[123, 0, 1, 512], `), []byte(`[[1.5,2.5],[[`)},
+		"a log of CuPy's memory hook":         {[]byte(`{"hook":"alloc"`)},
+		"a log of RMM":                        {[]byte("Thread,Time,Action,Pointer,Size,Stream\n"), []byte("Time,Action,Pointer,Size,Stream\n"), []byte("1234,12:34:56.123456,allocate,0x7f00,256,0x0\n"), []byte("1,00:00:00:000001,allocate failure,(nil),256,0\n")},
+		"a debug log of RMM":                  {[]byte("[ 1234][12:34:56:123456][info  ] x")},
+		"a buffer assignment of XLA":          {[]byte("BufferAssignment:\n")},
+		"a memory usage report of XLA":        {[]byte("Total bytes used: 1\nAllocations sorted by size\n")},
+		"TensorFlow's or JAX's allocator":     {[]byte("2024 I tsl/framework/bfc_allocator.cc:1122] Bin (256)")},
+		"an out-of-memory message of PyTorch": {[]byte("x\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")},
+		"a memory summary of PyTorch":         {[]byte("|====|\n|   PyTorch CUDA memory summary, device ID 0   |")},
+		"CuPy's line profiler":                {[]byte("_root (4.00KB, 4.00KB)")},
+		"RMM's profiler":                      {[]byte("Memory Profiling\n=====\n")},
+		"a JAX device memory profile":         {gzipped([]byte("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"))},
+		"bzip2":                               {[]byte("BZh91AY")},
+		"xz":                                  {[]byte("\xfd7zXZ\x00\x00")},
+		"an empty file":                       {nil},
 	} {
 		for _, content := range contents {
 			path := write(t, content)
-			_, err := Open(path, nil)
+			_, err := Open(path, Watch{})
 			var declined *DeclinedError
 			if !errors.As(err, &declined) || !strings.Contains(declined.Format, want) {
 				t.Errorf("%.30q: %v, want %s", content, err, want)
@@ -156,7 +167,7 @@ func TestUnknownFiles(t *testing.T) {
 		`{"a":{"segments":1}}`:             {Text: true, Begin: `"{\"a\":{\"segments\":1}}"`},
 	} {
 		path := write(t, []byte(content))
-		_, err := Open(path, nil)
+		_, err := Open(path, Watch{})
 		var unknown *UnknownError
 		if !errors.As(err, &unknown) || unknown.Text != want.Text || unknown.Begin != want.Begin {
 			t.Errorf("%.20q: %#v", content, err)
@@ -179,7 +190,7 @@ func TestUnreadableFiles(t *testing.T) {
 		filepath.Join(folder, "missing"): "does not exist",
 	} {
 		var failed *recorder.FileError
-		if _, err := Open(path, nil); !errors.As(err, &failed) || !strings.Contains(err.Error(), want) {
+		if _, err := Open(path, Watch{}); !errors.As(err, &failed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
