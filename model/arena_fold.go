@@ -13,6 +13,7 @@ type arenaFold struct {
 	state   recorder.ArenaState // Tree, Abandoned and Open are empty
 	tree    *recorder.ScopeTree
 	partial bool // joined in the middle: no state and no beginning was seen
+	told    bool // a state told of it, and nothing has happened since
 	failed  int64
 	events  int64
 	since   int64 // ns of the first event, 0 before there is one
@@ -38,7 +39,7 @@ func replaceArena(state *recorder.ArenaState, before *arenaFold) (*arenaFold, er
 	if err != nil {
 		tree = recorder.NewScopeTree(recorder.TreeLimits{})
 	}
-	a := &arenaFold{id: state.ID, state: *state, tree: tree, marksShared: true}
+	a := &arenaFold{id: state.ID, state: *state, tree: tree, told: err == nil, marksShared: true}
 	a.state.Tree, a.state.Abandoned, a.state.Open = recorder.TreeColumns{}, recorder.TreeColumns{}, nil
 	if before != nil {
 		a.failed, a.events, a.since = before.failed, before.events, before.since
@@ -52,7 +53,7 @@ func replaceArena(state *recorder.ArenaState, before *arenaFold) (*arenaFold, er
 // endedAs says whether a state tells of an arena that has ended what is known of
 // it already: states tell of those that ended last again and again.
 func (a *arenaFold) endedAs(state *recorder.ArenaState) bool {
-	if state.Released == 0 || a.state.Released != state.Released || a.partial || a.view == nil || len(state.Open) > 0 {
+	if state.Released == 0 || a.state.Released != state.Released || !a.told || a.view == nil || len(state.Open) > 0 {
 		return false
 	}
 	scopes := a.view.Scopes
@@ -114,7 +115,7 @@ func (a *arenaFold) apply(event *recorder.ArenaEvent) {
 		a.since = event.Ns
 	}
 	a.events++
-	a.view = nil
+	a.view, a.told = nil, false
 	a.state.Forward, a.state.Reverse = event.Forward, event.Reverse
 	a.tree.Observe(event)
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -59,11 +60,13 @@ func randomHistory(t *rapid.T, tb testing.TB, steps int) *render {
 			hello := *r.records[0].(*recorder.Hello)
 			hello.Ns = r.tick()
 			r.emit(&hello)
-			for _, each := range r.arenas {
+			for _, each := range slices.Concat(r.ended, r.arenas) {
 				each.failed = 0 // no state tells of failures
 			}
 			r.strings.All(recorder.Head{Src: r.src}, func(s *recorder.Strings) { r.emit(s) })
 			r.state()
+		case op == 11 && a != nil && rapid.IntRange(0, 3).Draw(t, "end") == 0:
+			a.end()
 		case op <= 20 && a != nil:
 			a.act(t, names)
 		case p != nil:
@@ -233,7 +236,7 @@ func TestTheViewIsTheTruth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := randomHistory(rt, t, 150)
 		v := keep(r.records, Limits{}).published()
-		for _, a := range r.arenas {
+		for _, a := range slices.Concat(r.ended, r.arenas) {
 			var view *ArenaView
 			for _, candidate := range v.Arenas {
 				if candidate.ID == a.id {

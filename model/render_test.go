@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -22,6 +23,7 @@ type render struct {
 	strings *recorder.Interner
 	records []recorder.Record
 	arenas  []*renderArena
+	ended   []*renderArena // released; states tell of them for a while
 	pools   []*renderPool
 	nextID  int64
 
@@ -37,6 +39,7 @@ type renderArena struct {
 	scopes []arena.Scope
 	temps  []arena.Temporary
 	failed int64
+	gone   int64 // ns of its release, 0 before
 }
 
 type renderPool struct {
@@ -80,7 +83,7 @@ func (r *render) flush() {
 	if r.strings.Pending() {
 		r.strings.Flush(recorder.Head{Src: r.src}, func(s *recorder.Strings) { r.records = append(r.records, s) })
 	}
-	for _, a := range r.arenas {
+	for _, a := range slices.Concat(r.ended, r.arenas) {
 		if a.batch.Len() > 0 {
 			a.batch.Head.Src = r.src
 			r.records = append(r.records, a.batch)
@@ -120,6 +123,9 @@ func (a *renderArena) ObserveArena(event arena.Event) {
 		row.Flags |= recorder.FlagClear
 	}
 	row.Text = r.strings.Number(event.Name + event.Caller + event.Reason)
+	if event.Op == arena.OpRelease {
+		a.gone = row.Ns
+	}
 	if event.Op == arena.OpFail {
 		a.failed++
 		row.Text = r.strings.Number(event.Reason)
@@ -162,11 +168,25 @@ func (a *renderArena) restart(reason string) {
 	}
 }
 
+// end releases the arena. The last two that ended are still told of.
+func (a *renderArena) end() {
+	r := a.render
+	for len(a.scopes) > 0 {
+		a.close()
+	}
+	a.Release("the shot is done")
+	r.arenas = slices.DeleteFunc(r.arenas, func(other *renderArena) bool { return other == a })
+	r.ended = append(r.ended, a)
+	r.flush()
+	r.ended = r.ended[max(0, len(r.ended)-2):]
+	r.state()
+}
+
 // state is the arena as its program tells it.
 func (a *renderArena) state() recorder.ArenaState {
 	s := a.State()
 	state := recorder.ArenaState{ID: a.id, Name: s.Name, Base: "0x" + strconv.FormatUint(s.Base, 16), Managed: s.Managed,
-		HasBuffer: s.HasBuffer, Marks: s.Marks}
+		HasBuffer: s.HasBuffer, Marks: s.Marks, Released: a.gone}
 	a.tree.Snapshot().FillState(&state)
 	return state
 }
@@ -271,7 +291,7 @@ func (r *render) state() {
 	r.flush()
 	frame := r.frame
 	state := &recorder.State{Head: recorder.Head{Src: r.src, Ns: r.tick()}, Frame: &frame}
-	for _, a := range r.arenas {
+	for _, a := range slices.Concat(r.ended, r.arenas) {
 		state.Arenas = append(state.Arenas, a.state())
 	}
 	for _, p := range r.pools {
