@@ -6,9 +6,9 @@ import (
 	"vramscope/recorder"
 )
 
-// events yields an arena's events from a number on, with their numbers. The
-// event it yields is overwritten by the next one. What is no longer kept is
-// passed over.
+// events yields an arena's events from a number on, with their numbers but
+// without their parameters. The event it yields is overwritten by the next one.
+// What is no longer kept is passed over.
 func (t *tapeView) events(arena, from int64) iter.Seq2[int64, *recorder.ArenaEvent] {
 	return func(yield func(int64, *recorder.ArenaEvent) bool) {
 		if t == nil {
@@ -20,7 +20,7 @@ func (t *tapeView) events(arena, from int64) iter.Seq2[int64, *recorder.ArenaEve
 				continue
 			}
 			number := s.base
-			for event := range s.log.All() {
+			for event := range s.log.WithoutParams() {
 				if number >= from && !yield(number, event) {
 					return
 				}

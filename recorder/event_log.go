@@ -144,6 +144,21 @@ func (l *EventLog) All() iter.Seq[*ArenaEvent] {
 	}
 }
 
+// WithoutParams yields the events in order, but for their parameters: reading
+// these makes garbage, which views of pointers and names can do without. The
+// event it yields is overwritten by the next one.
+func (l *EventLog) WithoutParams() iter.Seq[*ArenaEvent] {
+	return func(yield func(*ArenaEvent) bool) {
+		reader := l.reader(logPosition{}, logState{frame: -1})
+		reader.skipsParams = true
+		for reader.next() {
+			if !yield(&reader.event) {
+				return
+			}
+		}
+	}
+}
+
 // end is the place behind the last entry.
 func (l *EventLog) end() logPosition {
 	return logPosition{chunk: int32(max(len(l.chunks)-1, 0)), offset: l.tail}
@@ -196,6 +211,8 @@ type logReader struct {
 	at    logPosition
 	last  logState
 	event ArenaEvent
+
+	skipsParams bool
 }
 
 // reader begins at a place in the log, where the pointers and the time are
@@ -247,7 +264,11 @@ func (r *logReader) next() bool {
 	if fields&logDType != 0 {
 		event.DType = uint32(entry.uvarint())
 	}
-	if head&logParams != 0 {
+	switch {
+	case head&logParams == 0:
+	case r.skipsParams:
+		entry.skipParams()
+	default:
 		event.Params = entry.params()
 	}
 	r.at.offset += int32(length - len(entry.rest))
@@ -300,6 +321,27 @@ func (b *logBytesReader) params() []arena.Param {
 		}
 	}
 	return params
+}
+
+// skipParams passes over parameters.
+func (b *logBytesReader) skipParams() {
+	for range b.uvarint() {
+		kind := arena.ParamKind(b.byte())
+		b.skipText()
+		switch kind {
+		case arena.ParamFloat:
+			b.rest = b.rest[8:]
+		case arena.ParamText:
+			b.skipText()
+		default:
+			b.varint()
+		}
+	}
+}
+
+func (b *logBytesReader) skipText() {
+	n := b.uvarint()
+	b.rest = b.rest[n:]
 }
 
 func appendLogParams(entry []byte, params []arena.Param) []byte {
