@@ -448,3 +448,35 @@ func TestSeriesDifferInShape(t *testing.T) {
 		}
 	}
 }
+
+// An arena that was released is not held any more, on any axis.
+func TestReleasedArenasAreNotCounted(t *testing.T) {
+	f := newFixture(t)
+	for range 3 {
+		f.newArena("frames", 32*gib)
+		for range 3 {
+			f.frame = max(f.frame, 0) // the fixture uploads its scene in frame 0 alone
+			f.renderFrame()
+		}
+		f.arena.Release("the job is over")
+		f.state()
+		f.wait(1e9)
+	}
+	f.sample()
+	if arenas := f.view().Arenas; len(arenas) != 3 || arenas[0].State.Released == 0 {
+		t.Fatalf("%d arenas, the first released at %d", len(arenas), arenas[0].State.Released)
+	}
+	d := newScreen(t, f.snapshot(), layout.Timeline, 160, 40)
+	for _, keys := range [][]string{{"0"}, {"f"}} {
+		press(d, keys...)
+		pane := d.panes[layout.TimelinePane].(*timelinePane)
+		at := slices.IndexFunc(pane.plan.series, func(s plannedSeries) bool { return s.name == "reserved" })
+		highest := int64(0)
+		for _, column := range pane.columns.series[at] {
+			highest = max(highest, column.Max)
+		}
+		if highest < 32*gib || highest > 33*gib {
+			t.Errorf("after %v %d bytes are reserved at most, one arena of 32 GiB at a time was", keys, highest)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"math"
+
 	"vramscope/model"
 	"vramscope/ui/widget"
 )
@@ -136,54 +138,60 @@ func frameMoment(view *model.SourceView, first, last int64, i, n int) int64 {
 	return begin + int64(float64(max(start(frame+1)-begin, 0))*float64(part)/float64(n))
 }
 
-// addArena adds what an arena did to every series that it counts into. Only the
-// columns in which the arena lived are asked for: a render makes many of them.
+// addArena adds what an arena did to every series that it counts into, in the
+// columns in which it lived: what it was before it was released is not held
+// after that.
 func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, arena *model.ArenaView) {
-	first, n := 0, a.n
-	if a.unit == widget.Frames {
-		c.pointers = s.newest.PointerFrames(c.pointers[:0], arena.ID, a.from, a.to, n)
-	} else {
-		first, n = columnsOf(a, arena)
-		if n <= 0 {
-			return
-		}
-		from, to := columnBegin(a, first), columnBegin(a, first+n)
-		c.pointers = s.newest.PointerColumns(c.pointers[:0], arena.ID, from, to, n)
+	first, n := columnsOf(a, s.newest, arena)
+	if n <= 0 {
+		return
 	}
+	var lived []model.PointerColumn
+	if a.unit == widget.Frames { // a part of an axis of frames need not begin with a frame
+		c.pointers = s.newest.PointerFrames(c.pointers[:0], arena.ID, a.from, a.to, a.n)
+		lived = c.pointers[min(first, len(c.pointers)):min(first+n, len(c.pointers))]
+	} else { // only that part is asked for: a render makes many arenas
+		c.pointers = s.newest.PointerColumns(c.pointers[:0], arena.ID, columnBegin(a, first), columnBegin(a, first+n), n)
+		lived = c.pointers
+	}
+	length := arena.State.Length
 	for i := range plan.series {
 		part := plan.series[i].arenas
 		if part == noArenas {
 			continue
 		}
-		for j := range c.pointers {
-			used := c.pointers[j].Used
+		for j := range lived {
+			used := lived[j].Used
 			if part == rootsLength {
-				used = model.Column{Min: arena.State.Length, Max: arena.State.Length, Last: arena.State.Length, Known: used.Known && arena.State.Length > 0}
+				used = model.Column{Min: length, Max: length, Last: length, Known: used.Known && length > 0}
 			}
 			c.sums[i][first+j].add(used)
 		}
 	}
 }
 
-// columnsOf are the columns of an axis of time in which an arena lived.
-func columnsOf(a *timeAxis, arena *model.ArenaView) (first, n int) {
-	last := a.n
-	if born := arena.State.Created; born > a.from {
-		first = columnAt(a, born)
+// columnsOf are the columns of an axis in which an arena lived.
+func columnsOf(a *timeAxis, view *model.SourceView, arena *model.ArenaView) (first, n int) {
+	from, last := a.columnAt(view, view.First), a.n
+	if born := arena.State.Created; born > 0 {
+		from = a.columnAt(view, born)
 	}
-	if gone := arena.State.Released; gone > 0 && gone < a.to {
-		last = columnAt(a, gone) + 1
+	if gone := arena.State.Released; gone > 0 {
+		last = a.columnAt(view, gone) + 1
 	}
-	if first >= a.n || last <= 0 {
-		return 0, 0
-	}
-	return max(first, 0), min(last, a.n) - max(first, 0)
+	first, last = max(from, 0), min(last, a.n)
+	return first, last - first
 }
 
-// columnAt is the column in which a moment lies; it may be outside the axis.
-func columnAt(a *timeAxis, ns int64) int {
-	share := float64(ns-a.from) / float64(max(a.to-a.from, 1))
-	return int(min(max(share*float64(a.n), -1), float64(a.n)))
+// columnAt is the column in which a moment lies: -1 before the first one, n
+// behind the last.
+func (a *timeAxis) columnAt(view *model.SourceView, ns int64) int {
+	from, to := a.from, a.to
+	if a.unit == widget.Frames {
+		ns, to = view.FrameAt(ns), a.to+1
+	}
+	share := float64(ns-from) / float64(max(to-from, 1))
+	return int(min(max(math.Floor(share*float64(a.n)), -1), float64(a.n)))
 }
 
 // columnBegin is when a column begins, as the model divides a stretch.
