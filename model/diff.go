@@ -72,7 +72,7 @@ func (d *ScopeDiff) Change() Change {
 // moments of one arena as well as arenas of two recordings. Abandoned scopes are
 // left out.
 func DiffScopes(before, after *ArenaView) []ScopeDiff {
-	d := differ{rows: map[diffKey]int{}}
+	var d differ
 	d.take(before, false)
 	d.take(after, true)
 	return d.ordered()
@@ -81,7 +81,7 @@ func DiffScopes(before, after *ArenaView) []ScopeDiff {
 // differ joins trees by path.
 type differ struct {
 	diffs []ScopeDiff
-	rows  map[diffKey]int // its place
+	rows  map[diffKey]int // their places; nil until a row does not stand where it is expected
 }
 
 type diffKey struct {
@@ -93,6 +93,7 @@ func (d *differ) take(a *ArenaView, after bool) {
 	if a == nil || a.Scopes == nil {
 		return
 	}
+	d.diffs = slices.Grow(d.diffs, max(0, a.Scopes.Len()-len(d.diffs)))
 	places := make([]int, a.Scopes.Len())
 	for row := range int32(len(places)) {
 		key := diffKey{parent: -1, name: a.strings.String(a.Scopes.Name(row))}
@@ -101,15 +102,38 @@ func (d *differ) take(a *ArenaView, after bool) {
 			key.parent = places[up]
 			depth = d.diffs[key.parent].Depth + 1
 		}
-		place, ok := d.rows[key]
-		if !ok {
-			place = len(d.diffs)
-			d.rows[key] = place
+		place := d.place(key, int(row), after)
+		if place == len(d.diffs) {
 			d.diffs = append(d.diffs, ScopeDiff{Name: key.name, Parent: key.parent, Depth: depth})
+			if d.rows != nil {
+				d.rows[key] = place
+			}
 		}
 		places[row] = place
 		d.diffs[place].set(a.Scopes.Row(row), after)
 	}
+}
+
+// place is where a path stands, one behind the last for a new one. The paths of
+// one tree differ, and those of an earlier moment of it have the same rows as
+// before: only where that does not hold, rows are looked up.
+func (d *differ) place(key diffKey, row int, after bool) int {
+	if !after {
+		return len(d.diffs)
+	}
+	if row < len(d.diffs) && d.diffs[row].Parent == key.parent && d.diffs[row].Name == key.name {
+		return row
+	}
+	if d.rows == nil {
+		d.rows = make(map[diffKey]int, len(d.diffs))
+		for i := range d.diffs {
+			d.rows[diffKey{d.diffs[i].Parent, d.diffs[i].Name}] = i
+		}
+	}
+	if place, ok := d.rows[key]; ok {
+		return place
+	}
+	return len(d.diffs)
 }
 
 func (d *ScopeDiff) set(row recorder.ScopeRow, after bool) {
@@ -128,21 +152,14 @@ func (d *ScopeDiff) set(row recorder.ScopeRow, after bool) {
 
 // ordered lists the rows as a tree.
 func (d *differ) ordered() []ScopeDiff {
-	below := make([][]int, len(d.diffs)+1)
-	for i := range d.diffs {
-		below[d.diffs[i].Parent+1] = append(below[d.diffs[i].Parent+1], i)
-	}
-	for _, children := range below {
-		slices.SortStableFunc(children, func(a, b int) int {
-			return cmp.Compare(d.diffs[b].weight(), d.diffs[a].weight())
-		})
-	}
+	starts, children := d.children()
 	ordered := make([]ScopeDiff, 0, len(d.diffs))
 	type step struct{ old, parent int }
-	steps := make([]step, 0, len(d.diffs))
+	var steps []step
 	push := func(above, parent int) {
-		for i := len(below[above+1]) - 1; i >= 0; i-- {
-			steps = append(steps, step{below[above+1][i], parent})
+		below := children[starts[above+1]:starts[above+2]]
+		for i := len(below) - 1; i >= 0; i-- {
+			steps = append(steps, step{below[i], parent})
 		}
 	}
 	push(-1, -1)
@@ -155,6 +172,30 @@ func (d *differ) ordered() []ScopeDiff {
 		push(next.old, len(ordered)-1)
 	}
 	return ordered
+}
+
+// children are the rows below each row, those below row r at
+// children[starts[r+1]:starts[r+2]], the root's at children[starts[0]:starts[1]].
+func (d *differ) children() (starts, children []int) {
+	starts, children = make([]int, len(d.diffs)+2), make([]int, len(d.diffs))
+	for i := range d.diffs {
+		starts[d.diffs[i].Parent+2]++
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	next := slices.Clone(starts)
+	for i := range d.diffs {
+		above := d.diffs[i].Parent + 1
+		children[next[above]] = i
+		next[above]++
+	}
+	for above := range len(d.diffs) + 1 {
+		slices.SortStableFunc(children[starts[above]:starts[above+1]], func(a, b int) int {
+			return cmp.Compare(d.diffs[b].weight(), d.diffs[a].weight())
+		})
+	}
+	return starts, children
 }
 
 // weight is how much a row matters: by how much its peak changed.
