@@ -23,6 +23,9 @@ type EventList struct {
 	index []listedEvent
 	walk  scopeWalk
 
+	base  uint64 // address of the arena's buffer
+	based bool   // it is known
+
 	peak     int64 // highest above the scope's entry
 	peakAt   int   // place of the event that set it, -1 while there is none
 	cachedAt *arenaStretch
@@ -77,6 +80,7 @@ func (l *EventList) Update(v *SourceView, most int) (complete bool) {
 	}
 	l.tape, l.now, l.strings, l.first = v.tape, v.Now, v.Strings, first
 	l.cachedAt = nil
+	l.base, l.based = v.tape.base(l.arena)
 	l.drop()
 	if l.next >= end {
 		return true
@@ -188,24 +192,12 @@ func (l *EventList) line(i int, event *recorder.ArenaEvent) ListedEvent {
 	if event.ItemSize > 0 {
 		line.Items = event.Bytes / event.ItemSize
 	}
-	if base, ok := l.base(); ok && event.IsAllocation() {
+	if l.based && event.IsAllocation() {
 		offset := event.Reverse
 		if event.Op == arena.OpAlloc {
 			offset = event.Forward - event.Bytes
 		}
-		line.Address, line.Located = base+uint64(offset), true
+		line.Address, line.Located = l.base+uint64(offset), true
 	}
 	return line
-}
-
-// base is where the arena's buffer lies.
-func (l *EventList) base() (uint64, bool) {
-	for i := l.tape.len() - 1; i >= 0; i-- {
-		for _, a := range l.tape.at(i).start.arenas {
-			if a.id == l.arena {
-				return parseAddress(a.state.Base)
-			}
-		}
-	}
-	return 0, false
 }

@@ -120,18 +120,23 @@ func (k *keeper) takeArena(batch *recorder.ArenaEvents) {
 		return
 	}
 	k.fold.touch(batch.Ns[0])
-	k.fold.touch(batch.Ns[n-1])
 	a := k.fold.ownArena(batch.Arena)
 	if a == nil {
 		return
 	}
-	track := k.track(batch.Arena)
-	for _, event := range batch.All() {
+	track, kept := k.track(batch.Arena), 0
+	for i, event := range batch.All() {
+		if i > kept && k.tape.full() && k.fold.parts == nil {
+			k.tape.endBatch(batch.Arena, i-kept)
+			k.tape.begin(k.fold)
+			a, kept = k.fold.ownArena(batch.Arena), i
+		}
+		k.fold.touch(event.Ns)
 		k.fold.applyArena(a, event)
 		track.add(event, a.state.Length)
 		k.tape.addEvent(batch.Arena, event)
 	}
-	k.tape.endBatch(batch.Arena, n)
+	k.tape.endBatch(batch.Arena, n-kept)
 }
 
 func (k *keeper) track(arena int64) *pointerTrack {

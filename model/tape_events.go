@@ -75,3 +75,15 @@ func (t *tapeView) bounds(arena int64) (first, end int64) {
 	}
 	return first, end
 }
+
+// base is where an arena's buffer lies, as a state told; not ok when none did.
+func (t *tapeView) base(arena int64) (address uint64, ok bool) {
+	for i := t.len() - 1; i >= 0; i-- {
+		for _, a := range t.at(i).start.arenas {
+			if a.id == arena && a.state.Base != "" {
+				return parseAddress(a.state.Base)
+			}
+		}
+	}
+	return 0, false
+}
