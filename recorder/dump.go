@@ -47,7 +47,7 @@ func (s *DumpStacks) Stack(n int32) []uint32 {
 
 // DumpDevice is one device's history and end state.
 type DumpDevice struct {
-	Ordinal  int
+	Ordinal  int  // -1 for the host
 	Host     bool // pinned host memory
 	Events   DumpEvents
 	Segments []DumpSegment // by address
@@ -104,7 +104,7 @@ type DumpEvents struct {
 	Pool    []uint16
 	TimeUs  []int64 // Unix microseconds; 0 unknown
 	Stack   []int32
-	Free    map[int]int64         // event -> bytes free on the device, for oom
+	Free    map[int]int64         // event -> bytes free on the device, for oom; absent is unknown
 	Notes   map[int][]DumpSetting // event -> what else it said
 }
 

@@ -14,8 +14,11 @@ import (
 )
 
 const (
-	// maximumLayers is how many packings may lie around a snapshot.
+	// maximumLayers is how many packings may lie around a snapshot: gzip
+	// twice, and a page or an archive.
 	maximumLayers = 3
+	// sniffed is how much of each layer is looked at, in bytes.
+	sniffed = 512
 	// maximumInflated and maximumRatio are how much may come out of a packed
 	// file, in bytes and in bytes for each packed one. Snapshots of a loop
 	// that repeats come to 1:50.
@@ -42,18 +45,16 @@ type content struct {
 func unpack(r io.Reader, size int64) (*content, error) {
 	c := &content{raw: &counted{reader: source{r}}, size: size}
 	c.reader = c.raw
-	for range maximumLayers {
-		buffered := bufio.NewReaderSize(c.reader, 4096)
+	for range maximumLayers + 1 {
+		buffered := bufio.NewReaderSize(c.reader, 64<<10)
 		c.reader = buffered
-		head, err := buffered.Peek(512)
-		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-			c.close()
-			if _, damaged := errors.AsType[*damage](err); damaged {
-				return nil, &NotSnapshotError{err.Error()}
-			}
-			return nil, fmt.Errorf("reading the snapshot failed at its first byte: %w", err)
+		head, err := buffered.Peek(sniffed)
+		wrapped := false
+		if len(head) > 0 || errors.Is(err, io.EOF) {
+			wrapped, err = c.unwrap(buffered, head)
+		} else {
+			err = firstFailure(err)
 		}
-		wrapped, err := c.unwrap(buffered, head)
 		if err != nil {
 			c.close()
 			return nil, err
@@ -65,7 +66,18 @@ func unpack(r io.Reader, size int64) (*content, error) {
 		}
 	}
 	c.close()
-	return nil, &NotSnapshotError{fmt.Sprintf("the file is packed more than %d times over: unpack it first", maximumLayers-1)}
+	return nil, &NotSnapshotError{fmt.Sprintf("the file is packed more than %d times over: unpack it first", maximumLayers)}
+}
+
+// firstFailure is the error of a file of which nothing can be read.
+func firstFailure(err error) error {
+	if failed, ok := errors.AsType[*sourceError](err); ok {
+		return fmt.Errorf("reading the snapshot failed at its first byte: %w", failed.err)
+	}
+	if _, ok := errors.AsType[*damage](err); ok {
+		return &NotSnapshotError{err.Error()}
+	}
+	return err
 }
 
 // unwrap takes off one layer, if head begins one; or it says why what is

@@ -64,7 +64,7 @@ func peakOfReading(t testing.TB, path string) (peak int64, result string) {
 // TestMemoryStaysBounded reads files that were made to take much memory: each
 // process stays below 4 bytes for each inflated byte plus 64 MiB, all in all.
 func TestMemoryStaysBounded(t *testing.T) {
-	const size = 24 << 20
+	const size = 12 << 20
 	repeat := func(begin, what string) []byte {
 		return append([]byte(begin), bytes.Repeat([]byte(what), size/len(what))...)
 	}

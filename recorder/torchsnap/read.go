@@ -27,14 +27,16 @@ type Options struct {
 	Partial func(*recorder.Dump)
 }
 
-// Read reads a snapshot from r: a pickle of protocol 2 to 5 or JSON text, in
-// gzip, zstd or an HTML page or none, of a file's first byte or anywhere a
-// reader begins. A file that ends early or is damaged gives what it holds up
-// to there, with Truncated set and the reason among its Problems. A
-// torch.save archive is read where r is an io.ReaderAt of Options.Size bytes.
+// Read reads a snapshot from r: a pickle of protocol 2 to 5 or JSON text,
+// plain or in gzip, zstd, the HTML page of torch.cuda._memory_viz or a
+// torch.save archive, which it tells by their first bytes. Reading and
+// inflating run in a goroutine that has ended when Read returns.
 //
-// The errors are *RefusedError, *MalformedError, *NotSnapshotError,
-// *TooDenseError, *TooLargeError, ErrCancelled, or r's own.
+// A file that ends early or is damaged gives what it holds up to there, with
+// Truncated set and the reason among its Problems. Texts in the dump are free
+// of control characters. The errors are *RefusedError, *MalformedError,
+// *NotSnapshotError, *TooDenseError, *TooLargeError, ErrCancelled, or wrap r's
+// own.
 func Read(r io.Reader, options Options) (*recorder.Dump, error) {
 	c, err := unpack(r, options.Size)
 	if err != nil {
