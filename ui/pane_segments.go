@@ -313,8 +313,8 @@ func (*segmentRows) drawStreams(pen *grid.Pen, row *segmentTotal, width int) {
 	case row.more:
 		pen.Fit(text, "over 8", width, grid.Right)
 	case row.known == 1:
-		pen.Skip(max(width-3-digits(uint64(row.streams[0])), 0))
-		pen.Text(grid.Of(themes.Dim), "no ")
+		pen.Skip(max(width-1-digits(uint64(row.streams[0])), 0))
+		pen.Text(grid.Of(themes.Dim), "#")
 		pen.Count(text, int64(row.streams[0]), 0)
 	default:
 		pen.Count(text, int64(row.known), max(width, 0))

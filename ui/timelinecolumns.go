@@ -72,8 +72,8 @@ func (c *timelineColumns) fill(plan *timelinePlan, a *timeAxis, s *scene) {
 		arenas = arenas || plan.series[i].arenas != noArenas
 	}
 	if arenas {
-		for _, arena := range s.newest.Arenas {
-			c.addArena(plan, a, s, arena)
+		for i := range plan.arenas {
+			c.addArena(plan, a, s, &plan.arenas[i])
 		}
 	}
 	for i := range c.sums {
@@ -141,20 +141,20 @@ func frameMoment(view *model.SourceView, first, last int64, i, n int) int64 {
 // addArena adds what an arena did to every series that it counts into, in the
 // columns in which it lived: what it was before it was released is not held
 // after that.
-func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, arena *model.ArenaView) {
-	first, n := columnsOf(a, s.newest, arena)
+func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, arena *arenaLife) {
+	first, n := arena.columns(a, s.newest)
 	if n <= 0 {
 		return
 	}
 	var lived []model.PointerColumn
 	if a.unit == widget.Frames { // a part of an axis of frames need not begin with a frame
-		c.pointers = s.newest.PointerFrames(c.pointers[:0], arena.ID, a.from, a.to, a.n)
+		c.pointers = s.newest.PointerFrames(c.pointers[:0], arena.id, a.from, a.to, a.n)
 		lived = c.pointers[min(first, len(c.pointers)):min(first+n, len(c.pointers))]
 	} else { // only that part is asked for: a render makes many arenas
-		c.pointers = s.newest.PointerColumns(c.pointers[:0], arena.ID, columnBegin(a, first), columnBegin(a, first+n), n)
+		c.pointers = s.newest.PointerColumns(c.pointers[:0], arena.id, columnBegin(a, first), columnBegin(a, first+n), n)
 		lived = c.pointers
 	}
-	length := arena.State.Length
+	length := arena.bytes(s.newest)
 	for i := range plan.series {
 		part := plan.series[i].arenas
 		if part == noArenas {
@@ -170,28 +170,23 @@ func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, ar
 	}
 }
 
-// columnsOf are the columns of an axis in which an arena lived.
-func columnsOf(a *timeAxis, view *model.SourceView, arena *model.ArenaView) (first, n int) {
-	from, last := a.columnAt(view, view.First), a.n
-	if born := arena.State.Created; born > 0 {
-		from = a.columnAt(view, born)
-	}
-	if gone := arena.State.Released; gone > 0 {
-		last = a.columnAt(view, gone) + 1
-	}
-	first, last = max(from, 0), min(last, a.n)
-	return first, last - first
-}
-
-// columnAt is the column in which a moment lies: -1 before the first one, n
-// behind the last.
-func (a *timeAxis) columnAt(view *model.SourceView, ns int64) int {
-	from, to := a.from, a.to
+// columns are the columns of an axis in which an arena lived, whole frames where
+// it counts frames; n is 0 or less where there is none.
+func (l *arenaLife) columns(a *timeAxis, view *model.SourceView) (first, n int) {
+	from, to, begin, end := l.from, l.to, a.from, a.to
 	if a.unit == widget.Frames {
-		ns, to = view.FrameAt(ns), a.to+1
+		from, to, end = view.FrameAt(from), view.FrameAt(to)+1, a.to+1
 	}
-	share := float64(ns-from) / float64(max(to-from, 1))
-	return int(min(max(math.Floor(share*float64(a.n)), -1), float64(a.n)))
+	column := func(at int64) float64 {
+		place := float64(at-begin) / float64(max(end-begin, 1)) * float64(a.n)
+		return min(max(place, -1), float64(a.n)+1)
+	}
+	first, last := int(math.Floor(column(from))), int(math.Floor(column(to)))
+	if a.unit != widget.Frames {
+		last++ // the column in which it ended
+	}
+	first, last = max(first, 0), min(last, a.n)
+	return first, last - first
 }
 
 // columnBegin is when a column begins, as the model divides a stretch.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strconv"
 
 	"vramscope/model"
 	"vramscope/recorder"
@@ -18,6 +17,8 @@ type timelinePlan struct {
 	newest   *model.SourceView
 	series   []plannedSeries
 	limits   []widget.Limit
+	arenas   []arenaLife
+	spans    []model.SetSpan
 }
 
 // plannedSeries is a series as the sum of counters and of what arenas do.
@@ -56,7 +57,7 @@ func (p *timelinePlan) make(s *scene) {
 		return
 	}
 	p.snapshot, p.newest = s.snapshot, s.newest
-	p.series, p.limits = p.series[:0], p.limits[:0]
+	p.series, p.limits, p.arenas = p.series[:0], p.limits[:0], p.arenas[:0]
 	switch {
 	case s.newest == nil:
 	case s.newest.Kind == recorder.KindDevice:
@@ -92,9 +93,10 @@ func (p *timelinePlan) planProcess(s *scene) {
 			reserved.counters = append(reserved.counters, counterPart{view, set.ID, recorder.Reserved})
 		}
 	}
-	if len(view.Arenas) > 0 {
+	p.findArenas(view)
+	if len(p.arenas) > 0 {
 		arena.arenas = allUsed
-		if arenasAreRoots(view) {
+		if p.arenasAreRoots(view) {
 			allocated.arenas, reserved.arenas = rootsUsed, rootsLength
 		}
 	}
@@ -248,11 +250,9 @@ func isRoot(view *model.SourceView, set *recorder.CounterSet) bool {
 
 // arenasAreRoots says whether the source's arenas lie in no pool of its own. One
 // that is gone is taken to have lain where the others do.
-func arenasAreRoots(view *model.SourceView) bool {
-	for i := range view.Sets {
-		if view.Sets[i].Of == recorder.OfArena {
-			return isRoot(view, &view.Sets[i])
-		}
+func (p *timelinePlan) arenasAreRoots(view *model.SourceView) bool {
+	if last := len(p.spans) - 1; last >= 0 {
+		return isRoot(view, &recorder.CounterSet{ID: p.spans[last].ID, In: p.spans[last].In})
 	}
 	return true
 }
@@ -279,6 +279,3 @@ func deviceSetIn(view *model.SourceView, device string) *recorder.CounterSet {
 	}
 	return nil
 }
-
-// arenaSetID is the ID of an arena's counter set.
-func arenaSetID(arena int64) string { return "arena:" + strconv.FormatInt(arena, 10) }
