@@ -46,7 +46,7 @@ func unpack(r io.Reader, size int64) (*content, error) {
 	c := &content{raw: &counted{reader: source{r}}, size: size}
 	c.reader = c.raw
 	for range maximumLayers + 1 {
-		buffered := bufio.NewReaderSize(c.reader, 64<<10)
+		buffered := bufio.NewReaderSize(c.reader, 8<<10)
 		c.reader = buffered
 		head, err := buffered.Peek(sniffed)
 		wrapped := false
