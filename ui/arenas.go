@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -62,5 +61,8 @@ func (c *choices) nextArena(view *model.SourceView, step int) (chosen *model.Are
 // arenaName is what to call an arena. Names come from the program: they are
 // cleaned where they are drawn.
 func arenaName(arena *model.ArenaView) string {
-	return cmp.Or(arena.State.Name, "arena "+strconv.FormatInt(arena.ID, 10))
+	if arena.State.Name != "" {
+		return arena.State.Name
+	}
+	return "arena " + strconv.FormatInt(arena.ID, 10)
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"vramscope/model"
 	"vramscope/recorder"
@@ -28,6 +29,7 @@ type arenaTitle struct {
 	length     int64
 	at, all    int
 	released   int
+	innermost  string
 	text, note string
 	written    bool
 }
@@ -37,7 +39,7 @@ func (p *arenaPane) title(s *scene) (string, string) {
 	if a == nil {
 		return "Arena", ""
 	}
-	t := arenaTitle{name: arenaName(a), length: a.State.Length, all: len(s.view.Arenas), written: true}
+	t := arenaTitle{name: arenaName(a), length: a.State.Length, all: len(s.view.Arenas), innermost: a.Innermost, written: true}
 	for i, other := range s.view.Arenas {
 		if other == a {
 			t.at = i + 1
@@ -58,6 +60,9 @@ func (t *arenaTitle) write() {
 	t.text, t.note = "Arena "+t.name, ""
 	if t.length > 0 {
 		t.text += ", " + string(grid.AppendBytes(nil, t.length))
+	}
+	if t.all == 1 && t.innermost != "" {
+		t.note = "in " + t.innermost[strings.LastIndexByte(t.innermost, '/')+1:]
 	}
 	if t.all > 1 {
 		t.note = fmt.Sprintf("%d of %d", t.at, t.all)

@@ -16,6 +16,7 @@ type pointersPane struct {
 	axis    timeAxis
 	chart   widget.Chart
 	columns []model.PointerColumn
+	asked   pointersAsked
 	limits  [2]widget.Limit
 	titled  pointersTitle
 }
@@ -35,6 +36,15 @@ func newPointersPane() *pointersPane {
 		pointersReverse: {Name: "reverse", Style: grid.Of(themes.Reverse), Kind: widget.Dotted},
 	}
 	return p
+}
+
+// pointersAsked is what the columns depend on.
+type pointersAsked struct {
+	view     *model.SourceView
+	arena    int64
+	from, to int64
+	unit     widget.AxisUnit
+	n        int
 }
 
 // pointersTitle is what the title depends on, and the title.
@@ -86,9 +96,15 @@ func (p *pointersPane) drawFramed(r grid.Region, s *scene, focused bool) {
 	}
 }
 
-// fill asks for the columns that are shown.
+// fill asks for the columns that are shown, once for each stretch of a snapshot.
 func (p *pointersPane) fill(r grid.Region, s *scene, a *model.ArenaView) {
 	p.axis.prepare(&p.chart, s, r)
+	p.limit(a)
+	asked := pointersAsked{s.newest, a.ID, p.axis.from, p.axis.to, p.axis.unit, p.axis.n}
+	if asked == p.asked {
+		return
+	}
+	p.asked = asked
 	p.columns = p.axis.pointers(p.columns[:0], s, a.ID)
 	series := p.chart.Series
 	for i := range series {
@@ -99,7 +115,6 @@ func (p *pointersPane) fill(r grid.Region, s *scene, a *model.ArenaView) {
 		series[pointersForward].Columns = append(series[pointersForward].Columns, widget.Column(p.columns[i].Forward))
 		series[pointersReverse].Columns = append(series[pointersReverse].Columns, widget.Column(p.columns[i].Reverse))
 	}
-	p.limit(a)
 }
 
 // limit draws the high-water mark, and the arena's end where it is not far away:

@@ -29,8 +29,6 @@ func (p *scopesPane) do(action keymap.Action, s *scene) bool {
 		p.flaming = !p.flaming && mode == scopesTree
 	case keymap.NextMatch, keymap.PreviousMatch:
 		p.search(s, mode, action == keymap.NextMatch)
-	case keymap.AxisUnit, keymap.JumpToPeak, keymap.Follow:
-		return false
 	default:
 		if missing != "" && action != keymap.DrillOut {
 			return false
