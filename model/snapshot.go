@@ -52,11 +52,14 @@ type SourceView struct {
 	Name      string          // for the screen, sanitised by whoever draws it
 	Hello     *recorder.Hello // nil before it came
 	File      string          // path, for a file
-	Dump      *dump.Index     // of a memory dump, which has nothing else; nil for other sources
+	Dump      *dump.Index     // of a memory dump, which has nothing else; nil for other sources and while it was let go
+	Summary   *dump.Summary   // of a memory dump, as far as it was read at any time
 	Status    Status
 	StatusWhy string // a sentence, "" when there is nothing to say
 	Done      int64  // bytes read, for a file
 	Size      int64  // bytes in all, for a file; 0 unknown
+	DoneCount int64  // events read, for a memory dump
+	LeftNs    int64  // until all is read, ns, as far as it can be told; 0 unknown
 
 	First     int64 // monotonic ns of the first record that is still kept
 	Now       int64 // monotonic ns of the newest record, or the moment that At was asked for

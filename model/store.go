@@ -9,10 +9,13 @@ import (
 	"vramscope/recorder"
 )
 
+// KindDump is the kind of a memory dump, which speaks no records.
+const KindDump = "dump"
+
 // SourceInfo is what is known of a source before it speaks.
 type SourceInfo struct {
 	ID   string // as Source.ID says
-	Kind string // recorder.Kind…, as far as it can be told; "" otherwise
+	Kind string // recorder.Kind… or KindDump, as far as it can be told; "" otherwise
 	Name string // what to call it until its hello
 	File string // path of a recording; "" for a live source
 }
@@ -20,6 +23,8 @@ type SourceInfo struct {
 // Progress is how far a file has been read.
 type Progress struct {
 	Done, Size int64             // bytes; Size is 0 while it is not known
+	Count      int64             // events, of a memory dump
+	LeftNs     int64             // until all is read, ns; 0 while it is not known
 	Problems   recorder.Problems // what could not be read
 }
 
@@ -42,9 +47,10 @@ type storedSource struct {
 	status   Status
 	why      string
 	progress Progress
-	dump     *dump.Index // of a memory dump, as far as it was read
-	refused  bool        // it speaks a version that is not understood
-	heard    int64       // store's monotonic ns of the newest record
+	dump     *dump.Index // of a memory dump, as far as it was read; nil while it was let go
+	summary  *dump.Summary
+	refused  bool  // it speaks a version that is not understood
+	heard    int64 // store's monotonic ns of the newest record
 }
 
 // NewStore makes an empty store.
@@ -105,10 +111,14 @@ func (s *Store) SetProgress(id string, progress Progress) {
 	}
 }
 
-// SetDump gives a file the memory dump that it holds, as far as it was read.
+// SetDump gives a file the memory dump that it holds, as far as it was read. nil
+// lets the dump go, to save memory: its summary stays.
 func (s *Store) SetDump(id string, index *dump.Index) {
 	if source := s.find(id); source != nil {
 		source.dump = index
+		if index != nil {
+			source.summary = index.Summary()
+		}
 		s.change(source)
 	}
 }

@@ -78,7 +78,8 @@ func (s *Store) views(source *storedSource) []*SourceView {
 // complete fills in what the records do not say.
 func (s *storedSource) complete(v *SourceView) {
 	v.File, v.Done, v.Size = s.info.File, s.progress.Done, s.progress.Size
-	v.Dump = s.dump
+	v.DoneCount, v.LeftNs = s.progress.Count, s.progress.LeftNs
+	v.Dump, v.Summary = s.dump, s.summary
 	v.BadLines = s.progress.Problems.BadLines + s.progress.Problems.LongLines
 	v.Unread = s.progress.Problems
 	v.Status, v.StatusWhy = s.status, s.why

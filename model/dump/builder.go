@@ -193,6 +193,7 @@ func (d *Device) adoptTally() {
 		d.problem("times go back: places in time are those of the latest time so far")
 	}
 	d.spans = d.lazySpans()
+	d.olderSums = sync.OnceValue(d.sumOlder)
 	d.clock = func() []int64 { return d.Events.TimeUs }
 	if t.unsteady {
 		d.clock = sync.OnceValue(func() []int64 { return steadyTimes(d.Events.TimeUs) })

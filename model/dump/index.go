@@ -60,6 +60,7 @@ type Device struct {
 
 	freeOnRequest bool
 	spans         func() []Span
+	olderSums     func() []olderSum
 	clock         func() []int64 // times that never go back, for traces in which some do
 }
 
