@@ -87,6 +87,3 @@ func (f *flow) line() {
 		f.x, f.y = 0, f.y+1
 	}
 }
-
-// full says that there is no row left.
-func (f *flow) full() bool { return f.y >= f.r.Height() }

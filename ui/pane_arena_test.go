@@ -197,3 +197,21 @@ func TestCallersAndTypes(t *testing.T) {
 		t.Errorf("a click on the title sorts by column %d, descending %v", pane.lists[byCaller].sort, pane.lists[byCaller].table.Descending)
 	}
 }
+
+// Without Unicode nothing but ASCII is drawn.
+func TestScopesAndArenasInASCII(t *testing.T) {
+	for _, view := range []layout.View{layout.Arena, layout.Scopes} {
+		for _, keys := range [][]string{nil, {"T"}, {"A"}, {"O", "d", "F"}} {
+			d := newScreen(t, renderedSnapshot(t), view, 120, 32)
+			d.options.ASCII = true
+			d.look()
+			press(d, keys...)
+			for _, char := range bodyText(d) {
+				if char > '~' {
+					t.Errorf("%s after %v has %q", view, keys, char)
+					break
+				}
+			}
+		}
+	}
+}

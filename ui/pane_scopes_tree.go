@@ -1,9 +1,6 @@
 package ui
 
 import (
-	"fmt"
-	"strings"
-
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/themes"
@@ -248,64 +245,6 @@ func (t *scopeTreeRows) search(pattern string, s *scene, forward bool) {
 	t.pick(s, t.cursor.at)
 }
 
-// abandonedReason is why scopes of an arena were abandoned, in words.
-type abandonedReason struct {
-	view  *model.SourceView
-	arena *model.ArenaView
-	text  string
-}
-
-// take finds the reason: what the newest reset that abandoned scopes says.
-func (a *abandonedReason) take(view *model.SourceView, arena *model.ArenaView) {
-	if a.arena == arena && a.view == view {
-		return
-	}
-	*a = abandonedReason{view: view, arena: arena}
-	if view == nil || arena == nil {
-		return
-	}
-	for i := len(view.Moments) - 1; i >= 0; i-- {
-		m := &view.Moments[i]
-		text, ours := strings.CutPrefix(m.Text, arenaName(arena)+" ")
-		if m.Kind != model.MomentArenaReset || !ours {
-			continue
-		}
-		a.text = text
-		if m.Frame >= 0 {
-			a.text = fmt.Sprintf("frame %d: %s", m.Frame, text)
-		}
-		return
-	}
-}
-
-// nameMatches are the columns of names that a pattern matches.
-type nameMatches struct {
-	of    *filterPattern
-	spans map[string][2]int
-}
-
-func (m *nameMatches) reset(of *filterPattern) { m.of, m.spans = of, map[string][2]int{} }
-
-// span is the columns of a name that match; the same twice for none.
-func (m *nameMatches) span(name string) (from, to int) {
-	if m.of == nil || m.of.pattern == nil || m.of.invert {
-		return 0, 0
-	}
-	span, known := m.spans[name]
-	if !known {
-		if at := m.of.pattern.FindStringIndex(name); at != nil {
-			span = [2]int{grid.Width(name[:at[0]]), grid.Width(name[:at[1]])}
-		}
-		if len(m.spans) < maximumMatches {
-			m.spans[name] = span
-		}
-	}
-	return span[0], span[1]
-}
-
-// maximumMatches bounds the names whose match is remembered.
-const maximumMatches = 4096
-
 // findRails finds the lines in front of the rows from one on, so many of them:
 // bit d says that at depth d a sibling comes further down.
 func (t *scopeTreeRows) findRails(from, count int) {
@@ -360,22 +299,6 @@ func (t *scopeTreeRows) DrawCell(r grid.Region, index, column int) {
 	}
 }
 
-// scopeRoles are what the columns of bytes mean.
-var scopeRoles = [scopeColumns]themes.Role{scopeLive: themes.Live, scopeSelf: themes.Self, scopeTotal: themes.Total, scopePeak: themes.Peak}
-
-// narrowBytes is the width of a column of bytes under which they are written
-// short.
-const narrowBytes = 9
-
-func drawScopeBytes(r grid.Region, role themes.Role, n int64) {
-	pen := r.Pen(0, 0)
-	if r.Width() < narrowBytes {
-		pen.Short(grid.Of(role), n, r.Width())
-		return
-	}
-	pen.Bytes(grid.Of(role), n, r.Width())
-}
-
 // drawLive writes what is in the open scope. One that never closed has nothing
 // known, which is said in place of a number.
 func (t *scopeTreeRows) drawLive(r grid.Region, row model.VisibleRow, numbers *recorder.ScopeRow) {
@@ -418,34 +341,4 @@ func (t *scopeTreeRows) drawName(r grid.Region, index int, row model.VisibleRow,
 		node.MatchTo = node.MatchFrom // the name is cut
 	}
 	widget.TreeName(r.Sub(0, 0, width, 1), &node)
-}
-
-// scopeCountWidths are the columns for how many scopes and how many allocations a
-// row counts, at the right end of a cell of the given width; 0 where there is no
-// room.
-func scopeCountWidths(width int) (scopes, allocations int) {
-	switch {
-	case width >= 40:
-		return 8, 9
-	case width >= 32:
-		return 8, 0
-	}
-	return 0, 0
-}
-
-// drawScopeCounts writes both at the right end of a cell, and returns the columns
-// that they took.
-func drawScopeCounts(r grid.Region, count, allocs int64) int {
-	scopes, allocations := scopeCountWidths(r.Width())
-	if scopes == 0 {
-		return 0
-	}
-	dim := grid.Of(themes.Dim)
-	pen := r.Pen(r.Width()-scopes-allocations, 0)
-	pen.Count(dim, count, scopes-1)
-	pen.Rune(dim, r.Glyphs().Times)
-	if allocations > 0 {
-		pen.Count(dim, allocs, allocations)
-	}
-	return scopes + allocations
 }
