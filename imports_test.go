@@ -33,7 +33,7 @@ var house = map[string]struct{ folders, modules []string }{
 		modules: []string{"github.com/NVIDIA/go-nvml", "github.com/fsnotify/fsnotify", "golang.org/x/sys"},
 	},
 	"ui": {
-		folders: []string{"model", "arena", "pool", "recorder", "themes"},
+		folders: []string{"model", "model/dump", "arena", "pool", "recorder", "themes"},
 		modules: []string{
 			"charm.land/bubbletea/v2", "charm.land/bubbles/v2", "charm.land/lipgloss/v2",
 			"github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi",
