@@ -31,7 +31,12 @@ type EventList struct {
 	cachedAt *arenaStretch
 	cached   []recorder.ArenaEvent
 	cachedOf int64 // events in cached
+	from, to int64 // numbers of the events in cached that have their parameters
 }
+
+// paramsAround is how many events around those that are read have their
+// parameters unpacked too: a page up or down.
+const paramsAround = 32
 
 // listedEvent is an event of the list: its number among all of the arena, and how
 // deep it lies in temporary contexts.
@@ -152,7 +157,14 @@ func (l *EventList) Peak() (bytes int64, at int, ok bool) { return l.peak, l.pea
 // Rows reads the lines [from, to), appended to into. It costs what lies in one or
 // two stretches of the tape the first time, and the lines themselves after that.
 func (l *EventList) Rows(into []ListedEvent, from, to int) []ListedEvent {
-	for i := max(from, 0); i < min(to, len(l.index)); i++ {
+	from, to = max(from, 0), min(to, len(l.index))
+	if from >= to {
+		return into
+	}
+	if first, last := l.index[from].number, l.index[to-1].number; first < l.from || last >= l.to {
+		l.from, l.to, l.cachedAt = first-paramsAround, last+1+paramsAround, nil
+	}
+	for i := from; i < to; i++ {
 		if event := l.read(l.index[i].number); event != nil {
 			into = append(into, l.line(i, event))
 		}
@@ -179,7 +191,7 @@ func (l *EventList) read(number int64) *recorder.ArenaEvent {
 
 func (l *EventList) unpack(s *arenaStretch) {
 	l.cached = l.cached[:0]
-	for event := range s.log.All() {
+	for event := range s.log.WithParams(l.from-s.base, l.to-s.base) {
 		l.cached = append(l.cached, *event)
 	}
 	l.cachedAt, l.cachedOf = s, int64(len(l.cached))

@@ -133,26 +133,22 @@ func (l *EventLog) Append(event *ArenaEvent) {
 
 // All yields the events in order. The event it yields is overwritten by the
 // next one.
-func (l *EventLog) All() iter.Seq[*ArenaEvent] {
-	return func(yield func(*ArenaEvent) bool) {
-		reader := l.reader(logPosition{}, logState{frame: -1})
-		for reader.next() {
-			if !yield(&reader.event) {
-				return
-			}
-		}
-	}
-}
+func (l *EventLog) All() iter.Seq[*ArenaEvent] { return l.WithParams(0, l.events) }
 
 // WithoutParams yields the events in order, but for their parameters: reading
 // these makes garbage, which views of pointers and names can do without. The
 // event it yields is overwritten by the next one.
-func (l *EventLog) WithoutParams() iter.Seq[*ArenaEvent] {
+func (l *EventLog) WithoutParams() iter.Seq[*ArenaEvent] { return l.WithParams(0, 0) }
+
+// WithParams yields the events in order, of which those numbered [from, to),
+// counted from 0, have their parameters. The event it yields is overwritten by
+// the next one.
+func (l *EventLog) WithParams(from, to int64) iter.Seq[*ArenaEvent] {
 	return func(yield func(*ArenaEvent) bool) {
 		reader := l.reader(logPosition{}, logState{frame: -1})
-		reader.skipsParams = true
-		for reader.next() {
-			if !yield(&reader.event) {
+		for number := int64(0); ; number++ {
+			reader.skipsParams = number < from || number >= to
+			if !reader.next() || !yield(&reader.event) {
 				return
 			}
 		}

@@ -26,6 +26,16 @@ func TestEventsWithoutParams(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	number := int64(0)
+	for event := range log.WithParams(10, 13) {
+		if has := len(event.Params) > 0; has != (number == 10 || number == 12) {
+			t.Errorf("event %d has parameters %v", number, event.Params)
+		}
+		number++
+	}
+	if number != log.Len() {
+		t.Errorf("%d events of %d", number, log.Len())
+	}
 	walk := func() {
 		for event := range log.WithoutParams() {
 			_ = event.Forward
