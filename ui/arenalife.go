@@ -16,6 +16,8 @@ type arenaLife struct {
 	set      string // ID of its counter set; "" where it has none
 	length   int64  // bytes; 0 is asked of the set
 	from, to int64
+	born     bool // it was made at from, or is not sampled before
+	ended    bool // it was released at to, or is not sampled after
 }
 
 // findArenas finds every arena that lived in what is kept of a source.
@@ -26,7 +28,7 @@ func (p *timelinePlan) findArenas(view *model.SourceView) {
 		number, isArena := strings.CutPrefix(span.ID, "arena:")
 		id, err := strconv.ParseInt(number, 10, 64)
 		if isArena && err == nil {
-			p.arenas = append(p.arenas, arenaLife{id: id, set: span.ID, from: span.First, to: span.Last})
+			p.arenas = append(p.arenas, arenaLife{id: id, set: span.ID, from: span.First, to: span.Last, born: span.First > view.First, ended: true})
 		}
 	}
 	for _, arena := range view.Arenas {
@@ -39,10 +41,10 @@ func (p *timelinePlan) findArenas(view *model.SourceView) {
 func (p *timelinePlan) addArena(view *model.SourceView, arena *model.ArenaView) {
 	life := arenaLife{id: arena.ID, length: max(arena.State.Length, 0), from: view.First, to: view.Now}
 	if arena.State.Created > 0 {
-		life.from = arena.State.Created
+		life.from, life.born = arena.State.Created, true
 	}
 	if arena.State.Released > 0 {
-		life.to = arena.State.Released
+		life.to, life.ended = arena.State.Released, true
 	}
 	for i := len(p.arenas) - 1; i >= 0; i-- { // those that are told of are mostly the last
 		if known := &p.arenas[i]; known.id == arena.ID {

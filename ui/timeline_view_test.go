@@ -480,3 +480,43 @@ func TestReleasedArenasAreNotCounted(t *testing.T) {
 		}
 	}
 }
+
+// What is kept of past columns is what would be asked for anew, while a program
+// goes on and the window moves along.
+func TestSettledColumnsAreThoseAskedForAnew(t *testing.T) {
+	f := newFixture(t)
+	f.newArena("frames", 32*gib)
+	var kept, fresh timelineColumns
+	var axis timeAxis
+	var c choices
+	c.window.length = 8e8
+	for frame := range 60 {
+		f.renderFrame()
+		if frame == 30 {
+			f.wait(settleAfter) // a break in which nothing is settled but time
+		}
+		if frame%3 == 2 {
+			continue
+		}
+		if frame == 45 {
+			c.window.length = 4e8 // zoomed
+		}
+		snapshot := f.snapshot()
+		view := snapshot.Find(fixtureSource)
+		s := scene{snapshot: snapshot, view: view, newest: view, device: fixtureGPU, choices: &c}
+		var plan timelinePlan
+		plan.make(&s)
+		axis.from, axis.to = c.window.of(&s)
+		axis.n = 50
+		kept.fill(&plan, &axis, &s)
+		fresh = timelineColumns{}
+		fresh.fill(&plan, &axis, &s)
+		for i := range fresh.series {
+			for j := range fresh.series[i] {
+				if kept.series[i][j] != fresh.series[i][j] {
+					t.Fatalf("in frame %d column %d of %s is kept as %+v, and is %+v", frame, j, plan.series[i].name, kept.series[i][j], fresh.series[i][j])
+				}
+			}
+		}
+	}
+}

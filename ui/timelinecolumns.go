@@ -41,10 +41,12 @@ func (c *columnSum) column() widget.Column {
 // that is shown. They are asked for anew when the data or the stretch changes.
 type timelineColumns struct {
 	key      columnsKey
+	from, to int64 // of the columns: ns, or frames as the axis has them
 	series   [][]widget.Column
 	sums     [][]columnSum
 	room     []model.Column
 	pointers []model.PointerColumn
+	settled  settledArenas
 }
 
 // columnsKey is what columns were made for.
@@ -64,6 +66,7 @@ func (c *timelineColumns) fill(plan *timelinePlan, a *timeAxis, s *scene) {
 	}
 	c.key = key
 	c.reset(len(plan.series), a.n)
+	step := c.setStretch(a, s)
 	arenas := false
 	for i := range plan.series {
 		for _, part := range plan.series[i].counters {
@@ -72,15 +75,35 @@ func (c *timelineColumns) fill(plan *timelinePlan, a *timeAxis, s *scene) {
 		arenas = arenas || plan.series[i].arenas != noArenas
 	}
 	if arenas {
+		c.settled.begin(s.newest, step)
 		for i := range plan.arenas {
 			c.addArena(plan, a, s, &plan.arenas[i])
 		}
+		c.settled.end()
 	}
 	for i := range c.sums {
 		for j := range c.sums[i] {
 			c.series[i][j] = c.sums[i][j].column()
 		}
 	}
+}
+
+// setStretch sets what the columns stand for. Those of a live source move in
+// steps of a whole column, so that what has been asked for of the past can be
+// kept: step is the width of one, in ns, 0 where they do not move.
+func (c *timelineColumns) setStretch(a *timeAxis, s *scene) (step int64) {
+	c.from, c.to = a.from, a.to
+	if a.unit == widget.Frames {
+		return 0
+	}
+	c.to++ // the newest sample too
+	if !isLive(s) || a.n < 2 || a.to <= a.from {
+		return 0
+	}
+	step = (a.to-a.from)/int64(a.n-1) + 1 // a little more, so that nothing at the left is lost
+	c.to = (a.to/step + 1) * step
+	c.from = c.to - int64(a.n)*step
+	return step
 }
 
 // reset makes room for so many series of n columns, all of them unknown.
@@ -103,7 +126,7 @@ func (c *timelineColumns) reset(series, n int) {
 func (c *timelineColumns) addCounter(sums []columnSum, a *timeAxis, s *scene, part counterPart) {
 	switch {
 	case a.unit != widget.Frames:
-		c.room = part.view.Columns(c.room[:0], part.set, part.counter, a.from, a.to+1, a.n) // the newest sample too
+		c.room = part.view.Columns(c.room[:0], part.set, part.counter, c.from, c.to, a.n)
 	case part.view == s.newest:
 		c.room = part.view.FrameColumns(c.room[:0], part.set, part.counter, a.from, a.to, a.n)
 	default:
@@ -142,18 +165,11 @@ func frameMoment(view *model.SourceView, first, last int64, i, n int) int64 {
 // columns in which it lived: what it was before it was released is not held
 // after that.
 func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, arena *arenaLife) {
-	first, n := arena.columns(a, s.newest)
+	first, n, begins, ends := arena.columns(c, a, s.newest)
 	if n <= 0 {
 		return
 	}
-	var lived []model.PointerColumn
-	if a.unit == widget.Frames { // a part of an axis of frames need not begin with a frame
-		c.pointers = s.newest.PointerFrames(c.pointers[:0], arena.id, a.from, a.to, a.n)
-		lived = c.pointers[min(first, len(c.pointers)):min(first+n, len(c.pointers))]
-	} else { // only that part is asked for: a render makes many arenas
-		c.pointers = s.newest.PointerColumns(c.pointers[:0], arena.id, columnBegin(a, first), columnBegin(a, first+n), n)
-		lived = c.pointers
-	}
+	lived := c.pointersOf(a, s.newest, arena, first, n)
 	length := arena.bytes(s.newest)
 	for i := range plan.series {
 		part := plan.series[i].arenas
@@ -165,15 +181,35 @@ func (c *timelineColumns) addArena(plan *timelinePlan, a *timeAxis, s *scene, ar
 			if part == rootsLength {
 				used = model.Column{Min: length, Max: length, Last: length, Known: used.Known && length > 0}
 			}
+			if begins && j == 0 { // before, it had nothing
+				used.Min = min(used.Min, 0)
+			}
+			if ends && j == len(lived)-1 { // and after
+				used.Min, used.Last = min(used.Min, 0), 0
+			}
 			c.sums[i][first+j].add(used)
 		}
 	}
 }
 
+// pointersOf is what the pointers of an arena did in n columns from one on.
+func (c *timelineColumns) pointersOf(a *timeAxis, view *model.SourceView, arena *arenaLife, first, n int) []model.PointerColumn {
+	switch {
+	case a.unit == widget.Frames: // a part of an axis of frames need not begin with a frame
+		c.pointers = view.PointerFrames(c.pointers[:0], arena.id, a.from, a.to, a.n)
+		return c.pointers[min(first, len(c.pointers)):min(first+n, len(c.pointers))]
+	case c.settled.step > 0:
+		return c.settled.columns(view, arena, c.from/c.settled.step+int64(first), n)
+	}
+	c.pointers = view.PointerColumns(c.pointers[:0], arena.id, c.begin(a, first), c.begin(a, first+n), n)
+	return c.pointers
+}
+
 // columns are the columns of an axis in which an arena lived, whole frames where
-// it counts frames; n is 0 or less where there is none.
-func (l *arenaLife) columns(a *timeAxis, view *model.SourceView) (first, n int) {
-	from, to, begin, end := l.from, l.to, a.from, a.to
+// it counts frames, and whether its life begins and ends in them; n is 0 or less
+// where there is none.
+func (l *arenaLife) columns(c *timelineColumns, a *timeAxis, view *model.SourceView) (first, n int, begins, ends bool) {
+	from, to, begin, end := l.from, l.to, c.from, c.to
 	if a.unit == widget.Frames {
 		from, to, end = view.FrameAt(from), view.FrameAt(to)+1, a.to+1
 	}
@@ -185,12 +221,13 @@ func (l *arenaLife) columns(a *timeAxis, view *model.SourceView) (first, n int) 
 	if a.unit != widget.Frames {
 		last++ // the column in which it ended
 	}
+	begins, ends = l.born && first >= 0, l.ended && last <= a.n
 	first, last = max(first, 0), min(last, a.n)
-	return first, last - first
+	return first, last - first, begins, ends
 }
 
-// columnBegin is when a column begins, as the model divides a stretch.
-func columnBegin(a *timeAxis, i int) int64 {
-	length, n := a.to+1-a.from, int64(a.n)
-	return a.from + length/n*int64(i) + length%n*int64(i)/n
+// begin is when a column begins, as the model divides a stretch.
+func (c *timelineColumns) begin(a *timeAxis, i int) int64 {
+	length, n := c.to-c.from, int64(a.n)
+	return c.from + length/n*int64(i) + length%n*int64(i)/n
 }
