@@ -19,7 +19,7 @@ import (
 
 // patience is how long a terminal test waits for a screen before it calls the
 // program hung. No test waits that long when all is well.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // terminal is the real program under a pseudo-terminal, with an emulator that
 // draws what it writes.
