@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The keys as a terminal sends them.
@@ -151,11 +154,6 @@ func TestSuspendAndResume(t *testing.T) {
 		term.send(again)
 		term.waitForText("live", "Headroom", "quit")
 	}
-	// From outside, as kill -TSTP does.
-	term.send(ctrlZ)
-	term.waitForText("Stopped")
-	term.send("clear; bg; kill -CONT %1; fg\r")
-	term.waitForText("live", "Headroom", "quit")
 	term.send("q")
 	term.waitForText("prompt>")
 	term.send("clear; echo ended with $?; stty -a\r")
@@ -165,6 +163,49 @@ func TestSuspendAndResume(t *testing.T) {
 	term.send("exit\r")
 	term.waitForExit()
 	term.assertRestored()
+}
+
+// TestStoppedFromOutside stops the program with a signal, as kill -TSTP does,
+// and continues it: the terminal is given back meanwhile, and then drawn anew.
+func TestStoppedFromOutside(t *testing.T) {
+	term := startTerminal(t, 80, 24, nil, "demo")
+	term.waitForText("live", "quit")
+	signal := func(s syscall.Signal) {
+		if err := term.command.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal(syscall.SIGTSTP)
+	term.waitFor("the terminal to be given back", func(string) bool {
+		return strings.Contains(term.raw.String(), "\x1b[?1049l")
+	})
+	waitForState(t, term.command.Process.Pid, 'T')
+	before := len(term.output())
+	signal(syscall.SIGCONT)
+	term.waitFor("the screen to be drawn again", func(screen string) bool {
+		return strings.Contains(term.raw.String()[before:], "\x1b[?1049h") && strings.Contains(screen, "quit")
+	})
+	term.send("q")
+	if code := term.waitForExit(); code != exitFine {
+		t.Errorf("ends with %d", code)
+	}
+	term.assertRestored()
+}
+
+// waitForState waits until the kernel says that a process is in a state, such
+// as T for stopped.
+func waitForState(t *testing.T, pid int, state byte) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := bytes.LastIndexByte(stat, ')'); end > 0 && end+2 < len(stat) && stat[end+2] == state {
+			return
+		}
+	}
+	t.Fatalf("process %d did not come into state %c", pid, state)
 }
 
 // TestSignalsRestoreTheTerminal ends the program from outside.
