@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"vramscope/model"
-	"vramscope/model/dump"
 	"vramscope/recorder"
-	"vramscope/recorder/open"
 	"vramscope/sources/file"
 	"vramscope/sources/nvml"
 	"vramscope/sources/probe"
@@ -33,13 +31,16 @@ type hub struct {
 	latest   atomic.Pointer[model.Snapshot]
 	wake     chan struct{}
 
+	publishing *time.Ticker  // when snapshots are due
+	every      time.Duration // between two of them, as the dashboard wants
+
 	mutex   sync.Mutex
 	sources map[string]*attached
 	order   []string
 	failed  error // what broke in a goroutine of ours
 	tape    *recording
 	nvml    *nvml.Source
-	dumps   chan struct{} // has room for as many dumps as are read at once
+	dumps   *dumpShelf
 }
 
 // attached is a source that runs.
@@ -58,8 +59,9 @@ func newHub(ctx context.Context, settings *settings) *hub {
 	ctx, cancel := context.WithCancel(ctx)
 	h := &hub{
 		settings: settings, ctx: ctx, cancel: cancel, in: make(chan model.Envelope, envelopes),
-		wake: make(chan struct{}, 1), sources: map[string]*attached{}, dumps: make(chan struct{}, runtime.NumCPU()),
+		wake: make(chan struct{}, 1), sources: map[string]*attached{},
 	}
+	h.dumps = &dumpShelf{hub: h, limit: int64(settings.DumpMemory)}
 	h.latest.Store(&model.Snapshot{})
 	options := model.DefaultOptions()
 	options.Live.History.Duration = int64(settings.History)
@@ -67,10 +69,10 @@ func newHub(ctx context.Context, settings *settings) *hub {
 	monotonic := recorder.MonotonicClock()
 	options.Clock = func() (int64, int64) { return monotonic(), time.Now().UnixNano() }
 	store := model.NewStore(options)
+	h.publishing = time.NewTicker(publishEvery)
 	h.spawn(func() {
-		ticker := time.NewTicker(publishEvery)
-		defer ticker.Stop()
-		store.Loop(h.ctx, h.in, ticker.C, h.publish)
+		defer h.publishing.Stop()
+		store.Loop(h.ctx, h.in, h.publishing.C, h.publish)
 	})
 	return h
 }
@@ -285,6 +287,12 @@ const sendTimeout = 5 * time.Second
 
 // Show passes on what the screen shows, so that the rest costs nothing.
 func (h *hub) Show(interest ui.Interest) {
+	h.dumps.show(interest.Source)
+	if every := max(interest.Refresh, publishEvery); every != h.every {
+		h.every = every
+		h.publishing.Reset(every)
+		h.tell(func(store *model.Store) { store.SetPublishEvery(int64(every)) })
+	}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	for id, a := range h.sources {
@@ -305,7 +313,7 @@ func (h *hub) Open(path string) error {
 	source, err := file.NewSource(path)
 	var foreign *file.DumpError
 	if errors.As(err, &foreign) {
-		h.openDump(path, foreign.Format)
+		h.dumps.open(path, foreign.Format)
 		return nil
 	}
 	if err != nil {
@@ -315,39 +323,25 @@ func (h *hub) Open(path string) error {
 	return nil
 }
 
-// openDump reads a memory dump in a goroutine of its own; its first part is
-// shown while the rest is read.
-func (h *hub) openDump(path string, format *open.Format) {
-	id := "file:" + path
-	h.tell(func(store *model.Store) { store.Add(model.SourceInfo{ID: id, Name: path, File: path}) })
-	reported := time.Now()
-	watch := open.Watch{
-		Progress: func(done, total, _ int64) bool {
-			if now := time.Now(); now.Sub(reported) >= publishEvery {
-				reported = now
-				h.tell(func(store *model.Store) { store.SetProgress(id, model.Progress{Done: done, Size: total}) })
-			}
-			return h.ctx.Err() == nil
-		},
+// Close forgets a file, read or not.
+func (h *hub) Close(source string) error {
+	if h.dumps.close(source) {
+		return nil
 	}
-	h.spawn(func() {
-		h.dumps <- struct{}{} // few at a time, so that memory stays bounded
-		defer func() { <-h.dumps }()
-		read, err := format.ReadDump(path, watch)
-		if h.ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			h.tell(func(store *model.Store) { store.SetStatus(id, model.StatusFailed, err.Error()) })
-			return
-		}
-		index := dump.New(read)
-		status, why := dumpStatus(read)
-		h.tell(func(store *model.Store) {
-			store.SetDump(id, index)
-			store.SetStatus(id, status, why)
-		})
-	})
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	a := h.sources[source]
+	if a == nil {
+		return errors.New("the source is not there any more")
+	}
+	if _, isFile := a.source.(*file.Source); !isFile {
+		return errors.New("only a file can be closed: what runs is watched as long as it is there")
+	}
+	a.cancel()
+	delete(h.sources, source)
+	h.order = slices.DeleteFunc(h.order, func(id string) bool { return id == source })
+	h.tell(func(store *model.Store) { store.Remove(source) })
+	return nil
 }
 
 // discover finds programs with a probe as they come.

@@ -123,6 +123,10 @@ func (s *Store) SetDump(id string, index *dump.Index) {
 	}
 }
 
+// SetPublishEvery says how long after a snapshot the next one is published at
+// the earliest, in ns.
+func (s *Store) SetPublishEvery(ns int64) { s.options.PublishEvery = max(ns, 0) }
+
 // SetSelf says what this program itself takes.
 func (s *Store) SetSelf(cost SelfCost) {
 	if s.self != cost {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -62,6 +63,7 @@ type Dashboard struct {
 	hungUp   bool
 	interest Interest
 	choices  choices
+	dumps    dumpWork  // what panes on a memory dump have had worked out
 	later    []tea.Cmd // what a typed command started
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
@@ -89,6 +91,7 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	if view, ok := viewByName(options.View); ok {
 		d.view = view
 	}
+	d.choices.dump.begin = maps.Clone(options.Moments)
 	d.takeData()
 	for _, warning := range options.Warnings {
 		d.say(widget.StatusWarning, warning)
@@ -96,15 +99,18 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	return d
 }
 
-// Init starts nothing: data comes by itself.
-func (d *Dashboard) Init() tea.Cmd { return nil }
+// Init starts what the first picture needs; data comes by itself.
+func (d *Dashboard) Init() tea.Cmd { return d.prepare() }
 
 // Update takes one message. It never waits for anything.
 func (d *Dashboard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var command tea.Cmd
 	switch msg := msg.(type) {
 	case dataMsg:
-		return d, d.onData()
+		command = d.onData()
+		return d, tea.Batch(command, d.prepare())
+	case reckonedMsg:
+		msg()
 	case refreshMsg:
 		d.waiting = false
 		d.takeData()
@@ -137,6 +143,9 @@ func (d *Dashboard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	d.stale = true
 	d.announce()
+	if work := d.prepare(); work != nil {
+		d.later = append(d.later, work)
+	}
 	if d.later != nil {
 		command, d.later = tea.Batch(append(d.later, command)...), nil
 	}
@@ -153,7 +162,7 @@ func (d *Dashboard) onData() tea.Cmd {
 	if !d.focused {
 		every = max(every, time.Second)
 	}
-	if since := d.clock().Sub(d.dataDrawn); since >= every {
+	if since := d.clock().Sub(d.dataDrawn); since >= every || d.wasRead() {
 		d.takeData()
 		d.stale = true
 		d.announce()
@@ -163,6 +172,25 @@ func (d *Dashboard) onData() tea.Cmd {
 		return tea.Tick(every-since, func(time.Time) tea.Msg { return refreshMsg{} })
 	}
 	return nil
+}
+
+// wasRead says that the file that is looked at has been read to its end since
+// data was last taken: that is not kept waiting.
+func (d *Dashboard) wasRead() bool {
+	shown := d.scene.newest
+	if shown == nil || shown.Status != model.StatusLoading {
+		return false
+	}
+	newest := d.feed.Snapshot().Find(shown.ID)
+	return newest != nil && newest.Status != model.StatusLoading
+}
+
+// refresh is how often new data is drawn: seldom while nobody looks.
+func (d *Dashboard) refresh() time.Duration {
+	if !d.focused {
+		return max(d.options.Refresh, time.Second)
+	}
+	return d.options.Refresh
 }
 
 // takeData takes the newest snapshot and sets the scene.
@@ -176,6 +204,10 @@ func (d *Dashboard) takeData() {
 	}
 	d.readLog()
 	d.setScene()
+	if d.scene.dumpOf(); d.choices.dump.refused != nil {
+		d.say(widget.StatusError, d.choices.dump.refused.Error())
+		d.choices.dump.refused = nil
+	}
 }
 
 // setScene finds what is looked at in the snapshot that is shown.
@@ -185,7 +217,7 @@ func (d *Dashboard) setScene() {
 		shown = d.pausedAt
 	}
 	s := scene{
-		choices: &d.choices, snapshot: shown, reserve: d.options.Reserve, axis: d.axis,
+		choices: &d.choices, dumps: &d.dumps, snapshot: shown, reserve: d.options.Reserve, axis: d.axis,
 		paused: d.paused, readOnly: d.options.ReadOnly, baseline: d.baseline,
 	}
 	s.newest = shown.Find(d.selected)
@@ -241,7 +273,7 @@ func (d *Dashboard) say(kind widget.StatusKind, text string) {
 func (d *Dashboard) announce() {
 	interest := Interest{
 		Events: d.view != layout.Devices, Processes: d.view == layout.Devices || d.view == layout.Overview,
-		Slow: d.view == layout.Devices, Focused: d.focused,
+		Slow: d.view == layout.Devices, Focused: d.focused, Refresh: d.refresh(),
 	}
 	if d.scene.newest != nil {
 		interest.Source = d.scene.newest.Source

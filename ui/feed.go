@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	"vramscope/model"
 	"vramscope/recorder"
 )
@@ -27,6 +29,9 @@ type Feed interface {
 	Show(interest Interest)
 	// Open adds a file to what is watched.
 	Open(path string) error
+	// Close takes a source away that is a file, and ends its reading. The error
+	// says why another source stays.
+	Close(source string) error
 }
 
 // Interest is what the screen shows at the moment.
@@ -36,4 +41,6 @@ type Interest struct {
 	Processes bool   // the device's list of processes
 	Slow      bool   // readings that take milliseconds (PCIe throughput)
 	Focused   bool   // the terminal has the focus, as far as it says
+	// Refresh is how often new data is drawn: snapshots need not come oftener.
+	Refresh time.Duration
 }
