@@ -67,6 +67,7 @@ type Dashboard struct {
 	later    []tea.Cmd // what a typed command started
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
+	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
 }
 
 // message is the line that stays at the bottom until another replaces it. The

@@ -18,14 +18,7 @@ func (d *Dashboard) drawFrame() string {
 // draw draws everything into the grid.
 func (d *Dashboard) draw() {
 	d.grid.Resize(d.width, d.height)
-	options := layout.Options{Input: d.entry != nil, Message: d.message.text != ""}
-	if d.scene.view != nil {
-		options.Arenas = liveArenas(d.scene.view)
-	}
-	if d.zoomed {
-		options.Zoomed = d.focusedName()
-	}
-	d.layout = layout.Compute(d.width, d.height, d.view, options)
+	d.arrange()
 	all := d.grid.All()
 	if r := d.layout.Header; !r.Empty() {
 		d.drawHeader(all.At(r))
@@ -45,11 +38,23 @@ func (d *Dashboard) draw() {
 	}
 }
 
+// arrange says where every pane goes.
+func (d *Dashboard) arrange() {
+	options := layout.Options{Input: d.entry != nil, Message: d.message.text != ""}
+	if d.scene.view != nil {
+		options.Arenas = liveArenas(d.scene.view)
+	}
+	if d.zoomed {
+		options.Zoomed = d.focusedName()
+	}
+	d.layout = layout.Compute(d.width, d.height, d.view, options)
+}
+
 // drawFailures counts the failed allocations of the source at the right end of
 // the tabs, where they are seen in every view.
 func (d *Dashboard) drawFailures(r grid.Region, used int) {
-	view := d.scene.view
-	if view == nil || len(view.OOMs) == 0 {
+	failures := d.failures()
+	if failures == 0 {
 		return
 	}
 	const width = 22
@@ -59,8 +64,19 @@ func (d *Dashboard) drawFailures(r grid.Region, used int) {
 	style := grid.Of(themes.Error)
 	p := r.Pen(r.Width()-width, 0)
 	p.Rune(style, r.Glyphs().EventOOM)
-	p.Count(style, int64(len(view.OOMs)), 5)
+	p.Count(style, int64(failures), 5)
 	p.Text(style, " out of memory")
+}
+
+// failures is how many allocations of the source have failed, as far as is known.
+func (d *Dashboard) failures() int {
+	if d.scene.view == nil {
+		return 0
+	}
+	if _, device := d.scene.dumpOf(); device != nil {
+		return len(device.OOMEvents)
+	}
+	return len(d.scene.view.OOMs)
 }
 
 // liveArenas is how many arenas have a buffer.
@@ -137,6 +153,10 @@ func (d *Dashboard) hints() []keymap.Hint {
 	context := d.context()
 	if d.hintsMade[context] == nil {
 		d.hintsMade[context] = keymap.Hints(context, d.options.ReadOnly)
+		d.dumpHints[context] = hintsOnDump(d.hintsMade[context], context)
+	}
+	if isDump(d.scene.view) {
+		return d.dumpHints[context]
 	}
 	return d.hintsMade[context]
 }
@@ -168,6 +188,7 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	}
 	separate()
 	d.drawStatus(&p, r, view)
+	d.drawDumpHeader(&p, separate)
 	if pool := d.choices.poolOf(view); pool != nil {
 		separate()
 		p.Text(style, "tier ")
@@ -220,7 +241,7 @@ func (d *Dashboard) drawStatus(p *grid.Pen, r grid.Region, view *model.SourceVie
 		}
 		if view.Status == model.StatusLoading && view.Size > 0 {
 			p.Rune(style, ' ')
-			p.Percent(style, view.Done, view.Size, 0)
+			drawProgress(p, style, view)
 		}
 	}
 }

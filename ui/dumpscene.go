@@ -1,8 +1,8 @@
 package ui
 
 import (
+	"vramscope/model"
 	"vramscope/model/dump"
-	"vramscope/ui/keymap"
 	"vramscope/ui/layout"
 )
 
@@ -18,6 +18,12 @@ type dumpChoices struct {
 	stack   int32  // the stack that is selected, dump.BeforeRecording none
 	node    int32  // the node of the stack tree that is selected
 	address uint64 // the block under the cursor
+
+	facts  dumpFacts              // of the moment
+	serial uint64                 // of the last facts about another device
+	begin  map[string]dump.Moment // by dump, the moment to begin with, until it was found
+	// refused says why there is no such moment, until that was said.
+	refused error
 }
 
 // dumpOf is the dump that is looked at with its device; nil where the source
@@ -28,7 +34,7 @@ func (s *scene) dumpOf() (*dump.Index, *dump.Device) {
 	}
 	c := &s.choices.dump
 	if c.source != s.view.ID {
-		*c = dumpChoices{source: s.view.ID, device: -1, atEnd: true, stack: dump.BeforeRecording}
+		*c = dumpChoices{source: s.view.ID, device: -1, atEnd: true, stack: dump.BeforeRecording, serial: c.serial, begin: c.begin}
 	}
 	index := s.view.Dump
 	number := c.device
@@ -38,7 +44,14 @@ func (s *scene) dumpOf() (*dump.Index, *dump.Device) {
 	if number < 0 {
 		return index, nil
 	}
-	return index, index.Devices[number]
+	device := index.Devices[number]
+	if moment, asked := c.begin[c.source]; asked {
+		c.beginAt(device, moment, s.view.Status != model.StatusLoading)
+	}
+	if c.event >= device.Events.Len() {
+		c.event = device.Events.Len() - 1
+	}
+	return index, device
 }
 
 // stretch is the events [from, to) that charts show.
@@ -61,7 +74,7 @@ func (c *dumpChoices) moment() dump.Moment {
 // paneOf is the pane that stands in a place: on a memory dump its own, where
 // there is one.
 func (d *Dashboard) paneOf(name layout.Pane) pane {
-	if d.scene.view != nil && d.scene.view.Dump != nil {
+	if isDump(d.scene.view) {
 		if p := d.dumpPanes[name]; p != nil {
 			return p
 		}
@@ -70,42 +83,16 @@ func (d *Dashboard) paneOf(name layout.Pane) pane {
 	return d.panes[name]
 }
 
+// isDump says whether a source is a memory dump: read, being read, or let go.
+func isDump(view *model.SourceView) bool {
+	return view != nil && (view.Dump != nil || view.Kind == model.KindDump)
+}
+
 // newDumpPanes makes the panes on a memory dump once; a place without one
 // stays empty.
 func newDumpPanes() map[layout.Pane]pane {
-	return map[layout.Pane]pane{}
-}
-
-// jumpInDump looks at the peak or at another failed allocation of a dump; false
-// where the source is none.
-func (d *Dashboard) jumpInDump(action keymap.Action) bool {
-	_, device := d.scene.dumpOf()
-	if device == nil {
-		return false
-	}
-	c := &d.choices.dump
-	at := c.event
-	if c.atEnd {
-		at = device.Events.Len()
-	}
-	switch action {
-	case keymap.JumpToPeak:
-		c.event, c.atEnd = device.Peaks[dump.Requested].Event, false
-		return true
-	case keymap.NextOOM:
-		for _, event := range device.OOMEvents {
-			if int(event) > at {
-				c.event, c.atEnd = int(event), false
-				break
-			}
-		}
-	case keymap.PreviousOOM:
-		for i := len(device.OOMEvents) - 1; i >= 0; i-- {
-			if event := int(device.OOMEvents[i]); event < at {
-				c.event, c.atEnd = event, false
-				break
-			}
-		}
-	}
-	return true
+	panes := map[layout.Pane]pane{}
+	addDumpMomentPanes(panes)
+	addDumpStackPanes(panes)
+	return panes
 }

@@ -68,7 +68,8 @@ func remembered(lines []string, text string, applied bool) []string {
 }
 
 // obey carries out a typed command: an action by its name, a view by its
-// name, "open FILE", or "source NAME".
+// name, "open FILE", "close" for the file that is looked at, "source NAME", or
+// "at MOMENT" of a memory dump.
 func (d *Dashboard) obey(text string) {
 	verb, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
@@ -82,8 +83,14 @@ func (d *Dashboard) obey(text string) {
 			d.say(widget.StatusBusy, "opening "+rest)
 		}
 		return
+	case "close":
+		d.closeSource()
+		return
 	case "source":
 		d.selectByName(rest)
+		return
+	case "at":
+		d.lookAtTyped(rest)
 		return
 	case "panic":
 		d.breakOnPurpose(rest)
@@ -125,7 +132,7 @@ func typeable(action keymap.Action) bool {
 
 // commandWords are what can be typed after ":", for completion.
 func commandWords() []string {
-	words := []string{"open ", "source "}
+	words := []string{"open ", "source ", "at "}
 	for _, view := range layout.ViewNames() {
 		words = append(words, strings.ToLower(view))
 	}
@@ -135,6 +142,22 @@ func commandWords() []string {
 		}
 	}
 	return words
+}
+
+// closeSource forgets the file that is looked at, and ends its reading.
+func (d *Dashboard) closeSource() {
+	if d.scene.newest == nil {
+		d.say(widget.StatusInfo, "there is nothing to close")
+		return
+	}
+	name := d.scene.newest.Name
+	if err := d.feed.Close(d.scene.newest.Source); err != nil {
+		d.say(widget.StatusError, err.Error())
+		return
+	}
+	d.baseline = nil
+	d.choose("")
+	d.say(widget.StatusOK, "closed "+name)
 }
 
 func (d *Dashboard) selectByName(name string) {

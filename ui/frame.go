@@ -14,6 +14,7 @@ func Frame(snapshot *model.Snapshot, options Options, width, height int, colored
 	d := newDashboard(still{snapshot}, options)
 	d.width, d.height = width, height
 	d.message = message{}
+	d.settle()
 	d.draw()
 	if colored {
 		return d.grid.Encode()
@@ -37,5 +38,7 @@ func (still) Recording() string { return "" }
 func (still) Show(Interest) {}
 
 func (still) Open(string) error { return errStill }
+
+func (still) Close(string) error { return errStill }
 
 var errStill = errors.New("this is a picture: open the dashboard to act")

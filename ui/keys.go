@@ -63,6 +63,11 @@ func (d *Dashboard) do(action keymap.Action) tea.Cmd {
 
 // follow looks at the moment that a pane asks for.
 func (d *Dashboard) follow(p pane) {
+	if w, ok := p.(wisher); ok {
+		if wish := w.takeWish(); wish.made {
+			d.grant(wish)
+		}
+	}
 	m, ok := p.(mover)
 	if !ok {
 		return
@@ -97,7 +102,7 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 	case keymap.ZoomPane:
 		d.zoomed = !d.zoomed
 	case keymap.Sources:
-		d.popup = newSourceChooser(d.snapshot, d.scene.newest)
+		d.popup = newSourceChooser(d.snapshot, d.scene.newest, d.options.Reserve)
 	case keymap.Filter:
 		d.startFilter()
 	case keymap.Command:
@@ -115,12 +120,15 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 	case keymap.Pause:
 		d.pause()
 	case keymap.Follow:
+		d.leaveMoment()
 		d.moment, d.paused, d.pausedAt = 0, false, nil
 		d.takeData()
 	case keymap.AxisUnit:
 		d.turnAxis()
 	case keymap.NextArena, keymap.PreviousArena, keymap.AllArenas:
-		d.turnArena(action)
+		if !d.turnDevice(action) {
+			d.turnArena(action)
+		}
 	case keymap.JumpToPeak, keymap.NextOOM, keymap.PreviousOOM:
 		d.jump(action)
 	case keymap.Help:
@@ -171,6 +179,7 @@ func (d *Dashboard) back() {
 		d.zoomed = false
 	case d.paused:
 		d.pause()
+	case d.leaveMoment():
 	case d.moment != 0:
 		d.moment = 0
 		d.setScene()
@@ -222,6 +231,9 @@ func (d *Dashboard) turnFocus(action keymap.Action) {
 }
 
 func (d *Dashboard) turnAxis() {
+	if d.turnDumpAxis() {
+		return
+	}
 	if d.axis == widget.Seconds {
 		d.axis = widget.Frames
 		if d.scene.newest != nil {
@@ -297,7 +309,7 @@ func (d *Dashboard) remember() {
 	if d.scene.view == nil {
 		return
 	}
-	d.baseline = &baseline{view: d.scene.view, name: d.scene.view.Name}
+	d.baseline = &baseline{view: d.scene.view, name: d.scene.view.Name, dump: d.scene.dumpMoment()}
 	d.setScene()
 	d.say(widget.StatusInfo, "this moment is remembered: the scopes (4) show what changed since; d ends it")
 }

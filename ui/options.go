@@ -3,6 +3,7 @@ package ui
 import (
 	"time"
 
+	"vramscope/model/dump"
 	"vramscope/themes"
 	"vramscope/ui/widget"
 )
@@ -21,6 +22,9 @@ type Options struct {
 	Source   string   // ID of the source to begin with, "" for the first
 	At       int64    // the moment to begin with, monotonic ns; 0 is the newest
 	Warnings []string // shown in the status line and in the events
+	// Moments are the moments of memory dumps to begin with, by the IDs of their
+	// sources; the end state of a dump that has none here.
+	Moments map[string]dump.Moment
 }
 
 func (o *Options) fill() {

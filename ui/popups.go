@@ -26,7 +26,7 @@ func newHelp() *popup {
 }
 
 // newSourceChooser lists everything that is watched.
-func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView) *popup {
+func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, reserve int64) *popup {
 	p := &popup{title: "Sources", choose: func(string) {}}
 	group := ""
 	for _, view := range snapshot.Sources {
@@ -41,7 +41,7 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView) *popu
 		if view.StatusWhy != "" {
 			text += ": " + view.StatusWhy
 		}
-		p.lines = append(p.lines, popupLine{label: view.Name, text: text, style: statusStyle(view.Status), id: view.ID})
+		p.lines = append(p.lines, popupLine{label: view.Name, text: summaryText(view, reserve) + text, style: statusStyle(view.Status), id: view.ID})
 	}
 	if len(p.lines) == 0 {
 		p.lines = []popupLine{{text: "nothing is watched: start a program with `vramscope run -- python render.py`, or `vramscope demo`"}}
@@ -55,8 +55,27 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView) *popu
 	return p
 }
 
+// summaryText is a memory dump in a few numbers; "" for other sources. reserve
+// is what headroom holds back.
+func summaryText(view *model.SourceView, reserve int64) (text string) {
+	if view.Summary == nil {
+		return ""
+	}
+	for i := range view.Summary.Devices {
+		d := &view.Summary.Devices[i]
+		text += "peak " + model.FormatBytes(d.PeakRequested.Bytes)
+		if bytes, _, known := d.Headroom(reserve); known {
+			text += ", headroom " + model.FormatBytes(bytes)
+		}
+		text += ", "
+	}
+	return text
+}
+
 func groupOf(view *model.SourceView) string {
 	switch {
+	case isDump(view):
+		return "Memory dumps"
 	case view.File != "":
 		return "Recordings"
 	case view.Kind == recorder.KindDevice:

@@ -22,6 +22,7 @@ type scene struct {
 	readOnly bool
 	baseline *baseline // what d remembered; nil when nothing
 	choices  *choices  // what the panes share; they change it
+	dumps    *dumpWork // what has been worked out about memory dumps
 	reckoned reckoned
 }
 
@@ -29,6 +30,7 @@ type scene struct {
 type baseline struct {
 	view *model.SourceView
 	name string
+	dump dumpMoment // of a memory dump
 }
 
 // headroom is the headroom of the scene's source, reckoned once.

@@ -22,6 +22,7 @@ type fixtureFeed struct {
 	sent      []*recorder.Command
 	recording string
 	interest  Interest
+	closed    string
 }
 
 func (f *fixtureFeed) Snapshot() *model.Snapshot { return f.newest }
@@ -29,6 +30,11 @@ func (f *fixtureFeed) Wake() <-chan struct{}     { return f.wake }
 func (f *fixtureFeed) Recording() string         { return f.recording }
 func (f *fixtureFeed) Show(interest Interest)    { f.interest = interest }
 func (f *fixtureFeed) Open(string) error         { return nil }
+
+func (f *fixtureFeed) Close(source string) error {
+	f.closed = source
+	return nil
+}
 
 func (f *fixtureFeed) Send(_ string, command *recorder.Command) error {
 	f.sent = append(f.sent, command)
