@@ -136,8 +136,8 @@ func (p *program) diff(ctx context.Context, a, b string, asJSON bool) error {
 func (p *program) renderCommand() *cobra.Command {
 	view, size, at := "overview", "", ""
 	command := &cobra.Command{
-		Use:   "render FILE",
-		Short: "print one frame of the dashboard on a file",
+		Use:   "render FILE[@MOMENT]",
+		Short: "print one frame of the dashboard on a file, or on a moment of it",
 		Args:  exactly("FILE"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			return p.render(command.Context(), arguments[0], view, size, at)
@@ -145,11 +145,15 @@ func (p *program) renderCommand() *cobra.Command {
 	}
 	command.Flags().StringVar(&view, "view", view, "view: "+strings.ToLower(strings.Join(layout.ViewNames(), ", ")))
 	command.Flags().StringVar(&size, "size", "120x32", "columns and rows, as `WxH`")
-	command.Flags().StringVar(&at, "at", "", "`moment` of the recording: a time since its begin such as 12.5s, or a frame such as f412; the end by default")
+	command.Flags().StringVar(&at, "at", "", "`moment` of the file: a time since its begin such as 12.5s; of a recording a frame such as f412, of a memory dump an event such as 1785, or peak; the end by default")
 	return command
 }
 
-func (p *program) render(ctx context.Context, path, view, size, at string) error {
+func (p *program) render(ctx context.Context, argument, view, size, at string) error {
+	path, atEnd := splitMoment(argument)
+	if at == "" {
+		at = atEnd
+	}
 	width, height, err := parseSize(size)
 	if err != nil {
 		return err
@@ -157,7 +161,7 @@ func (p *program) render(ctx context.Context, path, view, size, at string) error
 	if !isView(view) {
 		return usageError{fmt.Sprintf("--view %q: choose %s", view, strings.ToLower(strings.Join(layout.ViewNames(), ", ")))}
 	}
-	snapshot, _, err := p.load(ctx, path)
+	snapshot, id, err := p.load(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,12 @@ func (p *program) render(ctx context.Context, path, view, size, at string) error
 		return err
 	}
 	options.View = view
-	if options.At, err = parseMoment(snapshot, at); err != nil {
+	if index := snapshot.Find(id); index != nil && index.Dump != nil {
+		options.Moments, err = momentOfDump(id, index.Dump, at)
+	} else {
+		options.At, err = parseMoment(snapshot, at)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.out, ui.Frame(snapshot, options, width, height, p.isColored()))
@@ -216,6 +225,32 @@ func parseMoment(snapshot *model.Snapshot, text string) (int64, error) {
 		return 0, wrong
 	}
 	return view.First + int64(since), nil
+}
+
+// splitMoment takes FILE@MOMENT apart. What is the name of a file as it stands
+// has no moment.
+func splitMoment(argument string) (path, moment string) {
+	if _, err := os.Stat(argument); err == nil {
+		return argument, ""
+	}
+	path, found := dump.SplitMoment(argument)
+	if path == argument {
+		return path, ""
+	}
+	return path, found.String()
+}
+
+// momentOfDump is the moment of a dump to begin with, by the ID of its source;
+// it says why there is no such moment.
+func momentOfDump(id string, index *dump.Index, text string) (map[string]dump.Moment, error) {
+	moment, err := dump.ParseMoment(text)
+	if main := index.Main(); err == nil && main >= 0 {
+		_, err = index.Devices[main].Event(moment)
+	}
+	if err != nil {
+		return nil, usageError{err.Error()}
+	}
+	return map[string]dump.Moment{id: moment}, nil
 }
 
 // readable says in one sentence why a file cannot be opened.

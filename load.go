@@ -1,29 +1,33 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"time"
 
 	"vramscope/model"
-	"vramscope/model/dump"
 	"vramscope/recorder"
 	"vramscope/recorder/open"
 )
 
-// load reads a recording to its end and returns everything it holds, and the
-// ID that its sources share.
+// load reads a recording or a memory dump to its end and returns everything it
+// holds, and the ID that its sources share.
 func (p *program) load(ctx context.Context, path string) (*model.Snapshot, string, error) {
 	if err := readable(path); err != nil {
 		return nil, "", err
 	}
-	opened, err := open.Open(path, open.Watch{})
+	format, err := open.Recognise(path)
 	if err != nil {
 		return nil, "", err
 	}
-	if opened.Dump != nil {
-		return loadedDump(path, opened.Dump)
+	if format.ReadDump != nil {
+		return loadDump(ctx, path, format)
+	}
+	opened, err := open.Open(path, open.Watch{})
+	if err != nil {
+		return nil, "", err
 	}
 	reader := opened.Recording
 	defer reader.Close()
@@ -56,21 +60,17 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 	return store.Snapshot(recorder.MonotonicClock()(), time.Now().UnixNano()), id, nil
 }
 
-// loadedDump is a memory dump as a snapshot's only source.
-func loadedDump(path string, read *recorder.Dump) (*model.Snapshot, string, error) {
+// loadDump reads a memory dump as a snapshot's only source.
+func loadDump(ctx context.Context, path string, format *open.Format) (*model.Snapshot, string, error) {
+	index, err := readDump(path, format, open.Watch{Progress: func(_, _, _ int64) bool { return ctx.Err() == nil }})
+	if err != nil {
+		return nil, "", cmp.Or(ctx.Err(), err)
+	}
 	id := "file:" + path
 	store := model.NewStore(model.DefaultOptions())
-	store.Add(model.SourceInfo{ID: id, Name: path, File: path})
-	store.SetDump(id, dump.New(read))
-	status, why := dumpStatus(read)
+	store.Add(model.SourceInfo{ID: id, Kind: model.KindDump, Name: path, File: path})
+	store.SetDump(id, index)
+	status, why := dumpStatus(index.Dump)
 	store.SetStatus(id, status, why)
 	return store.Snapshot(recorder.MonotonicClock()(), time.Now().UnixNano()), id, nil
-}
-
-// dumpStatus says whether a dump is whole.
-func dumpStatus(read *recorder.Dump) (model.Status, string) {
-	if read.Truncated {
-		return model.StatusCut, "the dump ends early: what was read of it is here"
-	}
-	return model.StatusComplete, ""
 }

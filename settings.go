@@ -30,9 +30,11 @@ type settings struct {
 	Reserve  byteSize      // what headroom holds back
 	History  time.Duration // how long the live view remembers samples
 	Keep     byteSize      // how many bytes of events the live view remembers
-	NoSync   bool          // do not bracket frames with synchronized output
-	Unit     string        // time axis: seconds or frames
-	NVML     string        // path of the NVML library, "" lets the loader find it
+
+	DumpMemory byteSize // how many bytes the indexes of memory dumps may take together
+	NoSync     bool     // do not bracket frames with synchronized output
+	Unit       string   // time axis: seconds or frames
+	NVML       string   // path of the NVML library, "" lets the loader find it
 }
 
 const (
@@ -50,7 +52,10 @@ func defaultSettings() settings {
 		Reserve:  1 << 30,
 		History:  10 * time.Minute,
 		Keep:     8 << 20,
-		Unit:     "seconds",
+
+		DumpMemory: 1 << 30,
+
+		Unit: "seconds",
 	}
 }
 
@@ -68,6 +73,7 @@ func (s *settings) addFlags(command *cobra.Command) {
 	flags.Var(&s.Reserve, "reserve", "bytes that headroom holds back")
 	flags.DurationVar(&s.History, "history", s.History, "how long the live view remembers samples")
 	flags.Var(&s.Keep, "keep", "how many bytes of events the live view remembers")
+	flags.Var(&s.DumpMemory, "dump-memory", "how many bytes the indexes of memory dumps may take together; those of the rest are read again when chosen")
 	flags.BoolVar(&s.NoSync, "no-sync", s.NoSync, "do not bracket frames with synchronized output")
 	flags.StringVar(&s.NVML, "nvml", s.NVML, "`path` of NVIDIA's management library, where the loader does not find it")
 	flags.StringVar(&s.Unit, "unit", s.Unit, "time axis: seconds or frames")

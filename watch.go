@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"vramscope/model"
+	"vramscope/model/dump"
 	"vramscope/recorder"
 	"vramscope/sources/local"
 	"vramscope/themes"
@@ -15,7 +16,8 @@ import (
 )
 
 // watch opens the dashboard on files, or on everything that can be seen here.
-func (p *program) watch(ctx context.Context, files []string) error {
+func (p *program) watch(ctx context.Context, arguments []string) error {
+	files, moments := p.splitMoments(arguments)
 	for _, path := range files {
 		if err := readable(path); err != nil {
 			return err
@@ -41,7 +43,21 @@ func (p *program) watch(ctx context.Context, files []string) error {
 		}
 		p.demoWhereNothingIs(h)
 	}
-	return p.show(h)
+	return p.showAt(h, moments)
+}
+
+// splitMoments takes FILE@MOMENT apart: the files, and by the IDs of their
+// sources the moments to begin with.
+func (p *program) splitMoments(arguments []string) (files []string, moments map[string]dump.Moment) {
+	moments = map[string]dump.Moment{}
+	for _, argument := range arguments {
+		path, text := splitMoment(argument)
+		files = append(files, path)
+		if moment, err := dump.ParseMoment(text); err == nil && text != "" {
+			moments["file:"+path] = moment
+		}
+	}
+	return files, moments
 }
 
 // watchLive watches the programs, the devices and the memory of this machine.
@@ -76,13 +92,16 @@ func anythingToWatch(snapshot *model.Snapshot) bool {
 }
 
 // show runs the dashboard over a hub until the user quits.
-func (p *program) show(h *hub) error {
+func (p *program) show(h *hub) error { return p.showAt(h, nil) }
+
+// showAt does the same, beginning at those moments of memory dumps.
+func (p *program) showAt(h *hub, moments map[string]dump.Moment) error {
 	options, terminal, err := p.look()
 	if err != nil {
 		_ = h.close()
 		return err
 	}
-	options.Warnings = p.warnings
+	options.Warnings, options.Moments = p.warnings, moments
 	h.watchSelf()
 	shown := ui.Run(h.ctx, h, terminal, options)
 	if broken := h.close(); broken != nil {
