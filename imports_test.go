@@ -55,6 +55,7 @@ var testOnly = []string{
 var testFolders = map[string][]string{
 	"sources": {"model"},
 	"model":   {"recorder/torchsnap"},
+	"ui":      {"recorder/torchsnap"},
 }
 
 // TestImportsPointTheirWay holds the arrows of the house: what stands below

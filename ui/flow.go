@@ -12,18 +12,28 @@ type flow struct {
 	r    grid.Region
 	x, y int
 	room []byte
+
+	short bool // bytes are written short
 }
 
 // begin starts at the top of a region.
-func (f *flow) begin(r grid.Region) { f.r, f.x, f.y = r, 0, 0 }
+func (f *flow) begin(r grid.Region) { f.r, f.x, f.y, f.short = r, 0, 0, false }
 
 // flowGap is the blanks between two of them.
 const flowGap = 3
 
 // bytes, count and duration write a number; grid.Missing shows as unknown.
 func (f *flow) bytes(label string, style grid.Style, n int64) {
-	f.room = grid.AppendBytes(f.room[:0], n)
+	f.amount(n)
 	f.written(label, style)
+}
+
+func (f *flow) amount(n int64) {
+	if f.short {
+		f.room = grid.AppendShort(f.room[:0], n)
+	} else {
+		f.room = grid.AppendBytes(f.room[:0], n)
+	}
 }
 
 func (f *flow) count(label string, style grid.Style, n int64) {
@@ -45,6 +55,19 @@ func (f *flow) percent(label string, style grid.Style, part, whole int64) {
 func (f *flow) since(label string, style grid.Style, ns int64, behind string) {
 	f.room = grid.AppendDuration(f.room[:0], ns)
 	f.room = append(append(f.room, ' '), behind...)
+	f.written(label, style)
+}
+
+// bytesIn writes bytes, and in how many pieces they are.
+func (f *flow) bytesIn(label string, style grid.Style, n, pieces int64) {
+	f.amount(n)
+	f.room = grid.AppendCount(append(f.room, " in "...), pieces)
+	f.written(label, style)
+}
+
+// made writes what the program has made itself, of numbers.
+func (f *flow) made(label string, style grid.Style, text []byte) {
+	f.room = append(f.room[:0], text...)
 	f.written(label, style)
 }
 
@@ -87,3 +110,6 @@ func (f *flow) line() {
 		f.x, f.y = 0, f.y+1
 	}
 }
+
+// full says that there is no row left.
+func (f *flow) full() bool { return f.y >= f.r.Height() }

@@ -148,6 +148,10 @@ func (t *Tree) Depth(node int32) (depth int) {
 	return depth
 }
 
+// End is the first node after a node that is not below it. The children of a
+// node are node+1, the End of that, and so on up to the node's own End.
+func (t *Tree) End(node int32) int32 { return t.ends[node] }
+
 // Below says whether a node is another one or below it.
 func (t *Tree) Below(node, above int32) bool { return node >= above && node < t.ends[above] }
 

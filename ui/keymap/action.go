@@ -58,6 +58,8 @@ const (
 	DrillIn
 	DrillOut
 	Flame
+	Direction // of the stack tree
+	Noise     // frames that only add noise
 
 	Pause
 	Follow
@@ -110,6 +112,7 @@ const (
 	SortByAllocs
 	SortBySize
 	SortByAge
+	SortByUnfreed
 
 	// ActionCount is the number of actions, None among them.
 	ActionCount = int(iota)
@@ -123,7 +126,7 @@ var actionNames = [ActionCount]string{
 	"next-view", "previous-view", "next-pane", "previous-pane", "zoom-pane", "sources",
 	"up", "down", "left", "right", "page-up", "page-down", "top", "bottom", "details",
 	"filter", "next-match", "previous-match", "command", "sort", "reverse-sort", "origin", "copy", "diff",
-	"open", "close", "toggle", "expand-all", "collapse-all", "drill-in", "drill-out", "flame",
+	"open", "close", "toggle", "expand-all", "collapse-all", "drill-in", "drill-out", "flame", "direction", "noise",
 	"pause", "follow", "axis", "zoom-in", "zoom-out", "zoom-all", "pan-back", "pan-forward",
 	"next-event", "previous-event", "peak", "next-oom", "previous-oom",
 	"next-arena", "previous-arena", "all-arenas",
@@ -131,7 +134,7 @@ var actionNames = [ActionCount]string{
 	"help", "back", "quit", "theme", "mouse", "faster", "slower", "redraw", "suspend",
 	"yes", "no", "press", "switch-button",
 	"submit", "cancel", "complete", "history-back", "history-forward",
-	"sort-name", "sort-live", "sort-self", "sort-total", "sort-peak", "sort-count", "sort-allocs", "sort-size", "sort-age",
+	"sort-name", "sort-live", "sort-self", "sort-total", "sort-peak", "sort-count", "sort-allocs", "sort-size", "sort-age", "sort-unfreed",
 }
 
 // String is the action's name on the command line after ":", such as

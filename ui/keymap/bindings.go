@@ -55,6 +55,8 @@ var bindings = []Binding{
 	{Action: DrillIn, Keys: keys("."), Help: "drill in", Long: "Make the node the root of what is shown.", Group: Trees, where: in(Tree)},
 	{Action: DrillOut, Keys: keys(",", "backspace"), Help: "drill out", Long: "Go back to the root before.", Group: Trees, where: in(Tree)},
 	{Action: Flame, Keys: keys("T"), Help: "flame", Long: "Tree or flame graph.", Group: Trees, hint: 12, where: in(Tree)},
+	{Action: Direction, Keys: keys("w"), Help: "which way", Long: "Stacks of a dump from the allocator up, or from the program down.", Group: Trees, where: in(Tree)},
+	{Action: Noise, Keys: keys("u"), Help: "noise", Long: "Show the frames of a dump's stacks that only add noise, and hide them again.", Group: Trees, where: in(Tree)},
 
 	{Action: NextArena, Keys: keys(")"), Help: "next arena", Long: "Look at the next arena.", Group: Trees, where: panes},
 	{Action: PreviousArena, Keys: keys("("), Help: "last arena", Long: "Look at the arena before.", Group: Trees, where: panes},
@@ -110,6 +112,7 @@ var bindings = []Binding{
 	{Action: SortByAllocs, Keys: keys("o"), Help: "allocs", Long: "By allocations.", Group: Sorting, hint: 9, where: in(Sort)},
 	{Action: SortBySize, Keys: keys("z"), Help: "size", Long: "By size.", Group: Sorting, hint: 9, where: in(Sort)},
 	{Action: SortByAge, Keys: keys("a"), Help: "age", Long: "By age.", Group: Sorting, hint: 10, where: in(Sort)},
+	{Action: SortByUnfreed, Keys: keys("u"), Help: "unfreed", Long: "By the bytes that a dump's stacks allocated and did not free.", Group: Sorting, hint: 11, where: in(Sort)},
 }
 
 func keys(names ...string) []string { return names }
