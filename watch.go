@@ -42,6 +42,7 @@ func (p *program) watch(ctx context.Context, arguments []string) error {
 			return err
 		}
 		p.demoWhereNothingIs(h)
+		useProcessors(false)
 	}
 	return p.showAt(h, moments)
 }
