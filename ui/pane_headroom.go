@@ -164,18 +164,26 @@ func (p *headroomPane) drawParts(r grid.Region, h *model.Headroom) {
 	part(r.Glyphs().Empty, grid.Of(themes.Free), "free", value(h.DriverFree))
 }
 
-// formulaWidth is the columns that the formula takes with long numbers.
+// formulaWidth is the columns that a formula takes with long numbers.
 const formulaWidth = 84
+
+// writeBytes is how a pen writes a number of bytes.
+type writeBytes func(pen *grid.Pen, style grid.Style, bytes int64, width int)
+
+// numbersFor is how bytes are written in a region: short where it is narrow.
+func numbersFor(r grid.Region) writeBytes {
+	if r.Width() < formulaWidth {
+		return (*grid.Pen).Short
+	}
+	return (*grid.Pen).Bytes
+}
 
 // drawFormula writes the headroom and what it is reckoned from; in a narrow
 // place with short numbers.
 func drawFormula(r grid.Region, h *model.Headroom) {
 	dim, plain := grid.Of(themes.Dim), grid.Of(themes.Text)
 	pen := r.Pen(0, 0)
-	number := (*grid.Pen).Bytes
-	if r.Width() < formulaWidth {
-		number = (*grid.Pen).Short
-	}
+	number := numbersFor(r)
 	pen.Text(dim, "headroom ")
 	number(&pen, headroomStyle(h), value(h.Bytes), 0)
 	pen.Text(dim, " = free ")

@@ -32,38 +32,38 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 		return
 	}
 	dim := grid.Of(themes.Dim)
+	number := numbersFor(r)
 	pen := r.Pen(0, 0)
-	pen.Text(dim, "driver says ")
-	pen.Bytes(grid.Of(themes.Used), value(inside.Driver), 0)
+	pen.Text(dim, "by driver ")
+	number(&pen, grid.Of(themes.Used), value(inside.Driver), 0)
 	if r.Height() > 1 {
 		for i := range inside.Roots {
 			if i+1 >= r.Height() {
 				break
 			}
-			row := r.Row(i + 1)
-			rowPen := row.Pen(1, 0)
-			drawAllocator(&rowPen, &inside.Roots[i])
+			row := r.Row(i+1).Pen(1, 0)
+			drawAllocator(&row, number, &inside.Roots[i])
 		}
 	} else {
 		for i := range inside.Roots {
-			pen.Text(dim, " = ")
-			if i > 0 {
-				pen.To(pen.X() - 3)
+			if i == 0 {
+				pen.Text(dim, " = ")
+			} else {
 				pen.Text(dim, " + ")
 			}
-			drawAllocator(&pen, &inside.Roots[i])
+			drawAllocator(&pen, number, &inside.Roots[i])
 		}
 	}
 	pen.Text(dim, " + unaccounted ")
-	pen.Bytes(grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
+	number(&pen, grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
 }
 
 // drawAllocator writes an allocator and, in brackets, those that lie in it.
-func drawAllocator(pen *grid.Pen, a *model.Allocator) {
+func drawAllocator(pen *grid.Pen, number writeBytes, a *model.Allocator) {
 	dim := grid.Of(themes.Dim)
 	pen.Text(grid.Of(themes.Text), allocatorName(a))
 	pen.Rune(dim, ' ')
-	pen.Bytes(grid.Of(themes.Reserved), value(a.Reserved), 0)
+	number(pen, grid.Of(themes.Reserved), value(a.Reserved), 0)
 	if len(a.Inner) == 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func drawAllocator(pen *grid.Pen, a *model.Allocator) {
 		}
 		pen.Text(dim, allocatorName(&a.Inner[i]))
 		pen.Rune(dim, ' ')
-		pen.Bytes(grid.Of(themes.Arena), value(a.Inner[i].Reserved), 0)
+		number(pen, grid.Of(themes.Arena), value(a.Inner[i].Reserved), 0)
 	}
 	pen.Text(dim, ")")
 }

@@ -66,15 +66,16 @@ func (p *peaksPane) draw(r grid.Region, s *scene, _ bool) {
 func drawPeaks(r grid.Region, view *model.SourceView, set *recorder.CounterSet) {
 	dim, plain := grid.Of(themes.Dim), grid.Of(themes.Text)
 	figure := func(c recorder.Counter) int64 { return value(view.Figure(set, c)) }
+	number := numbersFor(r)
 	pen := r.Pen(0, 0)
 	pen.Text(dim, "reported ")
-	pen.Bytes(grid.Of(themes.Peak).With(themes.Bold), figure(recorder.PeakReported), 0)
+	number(&pen, grid.Of(themes.Peak).With(themes.Bold), figure(recorder.PeakReported), 0)
 	pen.Text(dim, " = max(live ")
-	pen.Bytes(plain, figure(recorder.PeakLive), 0)
+	number(&pen, plain, figure(recorder.PeakLive), 0)
 	pen.Text(dim, ", floor ")
-	pen.Bytes(plain, figure(recorder.PeakFloor), 0)
+	number(&pen, plain, figure(recorder.PeakFloor), 0)
 	pen.Text(dim, ", open ")
-	pen.Bytes(plain, figure(recorder.PeakOpen), 0)
+	number(&pen, plain, figure(recorder.PeakOpen), 0)
 	pen.Text(dim, ")")
 }
 
@@ -89,15 +90,16 @@ func drawCompatible(r grid.Region, view *model.SourceView, set *recorder.Counter
 
 func drawNonArena(r grid.Region, t *model.NonArenaTotal) {
 	dim := grid.Of(themes.Dim)
+	number := numbersFor(r)
 	pen := r.Pen(0, 0)
 	pen.Text(dim, "outside the arena: ")
 	pen.Text(grid.Of(themes.Text), t.Name)
 	pen.Rune(dim, ' ')
-	pen.Bytes(grid.Of(themes.Text), t.InputBytes, 0)
+	number(&pen, grid.Of(themes.Text), t.InputBytes, 0)
 	pen.Rune(dim, ' ')
 	pen.Rune(dim, r.Glyphs().Arrow)
 	pen.Rune(dim, ' ')
-	pen.Bytes(grid.Of(themes.Peak), t.PeakBytes, 0)
+	number(&pen, grid.Of(themes.Peak), t.PeakBytes, 0)
 	pen.Text(dim, " (")
 	pen.Rune(dim, r.Glyphs().Times)
 	pen.Factor(dim, t.PeakBytes, t.InputBytes, 0)
