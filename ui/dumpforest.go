@@ -11,6 +11,7 @@ type dumpForest struct {
 
 	tree   *dump.Tree
 	within []int32         // by node, and one more: how many of the nodes before it are shown
+	ending []int32         // likewise: at how many of them a stack ends
 	stacks map[int32]int32 // a stack that ends at a node
 	kept   []bool          // by stack, counted from BeforeRecording
 }
@@ -47,6 +48,11 @@ func growForest(q forestQuestion, pattern filterPattern) *dumpForest {
 		}
 	}
 	f.within = countBefore(shown)
+	clear(shown)
+	for leaf := range f.stacks {
+		shown[leaf] = true
+	}
+	f.ending = countBefore(shown)
 	return f
 }
 
@@ -125,6 +131,11 @@ func (f *dumpForest) shows(node int32) bool { return f.within[node+1] > f.within
 // below is how many nodes are shown below one.
 func (f *dumpForest) below(node int32) int {
 	return int(f.within[f.tree.End(node)] - f.within[node+1])
+}
+
+// stackCount is how many stacks go through a node.
+func (f *dumpForest) stackCount(node int32) int {
+	return int(f.ending[f.tree.End(node)] - f.ending[node])
 }
 
 // childCount is how many children of a node are shown.

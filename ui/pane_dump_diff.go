@@ -20,6 +20,7 @@ type dumpDiffRows struct {
 	order  diffOrder
 	shown  reckoning[diffView, []int32]
 	diff   *dumpDiff
+	view   diffView
 	rows   []int32 // in Diff.Rows, that are shown in this order
 	busy   bool
 }
@@ -71,16 +72,12 @@ func (d *dumpDiffRows) init() {
 
 func (d *dumpDiffRows) forget() {
 	d.shown.forget()
-	d.diff, d.rows, d.cursor, d.busy = nil, nil, listCursor{}, false
+	d.diff, d.view, d.rows, d.cursor, d.busy = nil, diffView{}, nil, listCursor{}, false
 }
 
 // take compares the moment that is looked at with the one that was remembered.
 func (d *dumpDiffRows) take(s *scene, m dumpMoment, pattern *filterPattern) (missing string) {
 	w, q := s.dumps, diffQuestion{s.baseline.dump, m}
-	if q.then == q.now {
-		d.rows = nil
-		return "This moment is remembered. Go to another moment, or open another dump: what changed stands here. d ends it."
-	}
 	heavy := w.size.stacks || w.size.blocks
 	if w.diff.lacks(q) {
 		name, now := s.baseline.name, s.view.Name
@@ -98,12 +95,12 @@ func (d *dumpDiffRows) take(s *scene, m dumpMoment, pattern *filterPattern) (mis
 		filter := *pattern
 		d.shown.ask(view, &w.queue, heavy, func() []int32 { return view.rows(filter) })
 	}
-	if rows, ok := d.shown.to(view); ok {
-		d.rows = rows
-	} else {
+	if rows, ok := d.shown.to(view); !ok {
 		d.busy = true
+	} else if d.view != view {
+		d.view, d.rows = view, rows
+		d.stand(s)
 	}
-	d.cursor.at = min(d.cursor.at, max(len(d.rows)-1, 0))
 	switch {
 	case len(d.rows) > 0 || d.busy:
 		return ""
@@ -271,6 +268,18 @@ func (d *dumpDiffRows) pick(s *scene, index int) {
 	case inA && s.baseline.dump.index == s.view.Dump:
 		s.choices.dump.stack = a
 	}
+}
+
+// stand stands on the row of the stack that is selected; where none has it, the
+// row that is stood on selects its own.
+func (d *dumpDiffRows) stand(s *scene) {
+	for i, row := range d.rows {
+		if _, b, _, inB := d.diff.Rows[row].Stacks(); inB && b == s.choices.dump.stack {
+			d.cursor.at = i
+			return
+		}
+	}
+	d.pick(s, min(d.cursor.at, len(d.rows)-1))
 }
 
 // same is how many stacks have not changed.

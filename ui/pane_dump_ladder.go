@@ -136,7 +136,11 @@ func drawFailure(r grid.Region, failure *dumpFailure) {
 	pen.Text(grid.Of(themes.Error).With(themes.Bold), string(failure.Reason))
 	pen.Text(dim, ": asked ")
 	drawAmount(&pen, short, grid.Of(themes.Accent), failure.Asked)
-	pen.Text(dim, ", device free ")
+	if short {
+		pen.Text(dim, ", free ")
+	} else {
+		pen.Text(dim, ", device free ")
+	}
 	drawAmount(&pen, short, grid.Of(themes.Free), grid.Known(failure.Driver, failure.Driver >= 0))
 }
 

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"vramscope/model/dump"
 	"vramscope/recorder"
@@ -17,7 +19,40 @@ type dumpScopePane struct {
 	flow   flow
 	label  []byte
 	head   dumpMomentTitle
+	way    nodeWay
 	blocks nodeBlocks
+}
+
+// nodeWay is the stack of a node up to where it is, in words.
+type nodeWay struct {
+	forest *dumpForest
+	node   int32
+	text   string
+}
+
+// take writes the frames on the way to a node, innermost first.
+func (w *nodeWay) take(t *dumpStacks) {
+	forest := t.rows.forest
+	if w.forest == forest && w.node == t.node {
+		return
+	}
+	const most = 20
+	path := t.path
+	if forest.question.direction == dump.FromProgram {
+		path = slices.Clone(path)
+		slices.Reverse(path)
+	}
+	var text strings.Builder
+	for i, frame := range path[:min(len(path), most)] {
+		if i > 0 {
+			text.WriteString(" < ")
+		}
+		text.WriteString(t.names.frame(frame).name)
+	}
+	if len(path) > most {
+		text.WriteString(" < …")
+	}
+	*w = nodeWay{forest, t.node, text.String()}
 }
 
 // nodeBlocks are the largest live blocks of a node's stacks.
@@ -57,7 +92,7 @@ func (*dumpScopePane) do(keymap.Action, *scene) bool { return false }
 
 func (*dumpScopePane) prepare(s *scene) { spaceOf(s) }
 
-func (p *dumpScopePane) forget() { p.blocks = nodeBlocks{} }
+func (p *dumpScopePane) forget() { p.way, p.blocks = nodeWay{}, nodeBlocks{} }
 
 func (p *dumpScopePane) draw(r grid.Region, s *scene, _ bool) {
 	forest := p.stacks.rows.forest
@@ -75,17 +110,21 @@ func (p *dumpScopePane) draw(r grid.Region, s *scene, _ bool) {
 	f.begin(r)
 	p.writeNumbers()
 	f.line()
+	if p.way.take(p.stacks); len(p.stacks.path) > 1 {
+		f.text("stack", grid.Of(themes.Text), p.way.text)
+		f.line()
+	}
 	p.writeBlocks(s, forest)
 }
 
-// drawHead writes the node's frame, and how many nodes are below it.
+// drawHead writes the node's frame, and how many stacks go through it.
 func (p *dumpScopePane) drawHead(r grid.Region) {
 	forest := p.stacks.rows.forest
 	name := p.stacks.names.frame(forest.tree.Frame[p.stacks.node])
-	p.label = grid.AppendCount(p.label[:0], int64(forest.below(p.stacks.node)))
-	p.label = append(p.label, " frames below"...)
+	stacks := forest.stackCount(p.stacks.node)
+	p.label = append(grid.AppendCount(p.label[:0], int64(stacks)), " stacks"...)
 	width := len(p.label)
-	if forest.below(p.stacks.node) == 0 || width > r.Width()/3 {
+	if stacks < 2 || width > r.Width()/3 {
 		width = 0
 	} else {
 		r.Sub(r.Width()-width, 0, width, 1).Bytes(0, 0, grid.Of(themes.Dim), p.label)

@@ -27,6 +27,7 @@ type dumpScopesPane struct {
 	busy      bool          // what is shown is not yet what was asked for
 	titled    stacksTitle
 	titles    int // rows of titles above the table
+	room      int // columns for the pane's title
 }
 
 // stacksMode is how the stacks are shown.
@@ -71,9 +72,6 @@ func (p *dumpScopesPane) take(s *scene) (mode stacksMode, missing string) {
 		return stacksTree, whyNoDump(s)
 	}
 	s.dumps.size.take(m.dumpTrace)
-	if s.baseline != nil && s.baseline.dump.index != nil {
-		return stacksDiff, p.diff.take(s, m, &p.pattern)
-	}
 	if p.flaming {
 		mode = stacksFlame
 	}
@@ -82,6 +80,9 @@ func (p *dumpScopesPane) take(s *scene) (mode stacksMode, missing string) {
 		return mode, "Building the tree of the dump's stacks…"
 	}
 	p.tree.take(s, m, forest, p.order)
+	if p.compares(s, m) {
+		return stacksDiff, p.diff.take(s, m, &p.pattern)
+	}
 	p.seek(s)
 	if p.tree.rows.forest.below(0) > 0 {
 		return mode, ""
@@ -90,6 +91,12 @@ func (p *dumpScopesPane) take(s *scene) (mode stacksMode, missing string) {
 		return mode, "No stack matches the filter. Esc clears it."
 	}
 	return mode, "No block of this device is known, and no event: there is no stack to show."
+}
+
+// compares says whether another moment than the one that is looked at has been
+// remembered.
+func (p *dumpScopesPane) compares(s *scene, m dumpMoment) bool {
+	return s.baseline != nil && s.baseline.dump.index != nil && s.baseline.dump != m
 }
 
 // grow asks for the forest that is to be shown, and is the one that can be
@@ -164,7 +171,7 @@ func (p *dumpScopesPane) drawIn(r grid.Region, s *scene, frame scopesFrame) {
 		nothing(inner, missing)
 		return
 	}
-	p.titles = 0
+	p.titles, p.room = 0, inner.Width()
 	if !frame.framed && mode != stacksFlame && inner.Height() >= 4 {
 		p.titles = 1
 	}
@@ -191,6 +198,8 @@ func (p *dumpScopesPane) drawTable(t *widget.Table, cursor *listCursor, r, inner
 	switch {
 	case frame.framed:
 		t.DrawFramed(r, frame.style)
+		for p.room = 1; t.ColumnAt(p.room) == 0; p.room++ {
+		}
 	case p.titles > 0:
 		t.Draw(inner)
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"vramscope/model/dump"
+	"vramscope/ui/grid"
 )
 
 // stacksTitle is what the title of the stacks depends on, and the title.
@@ -15,9 +16,8 @@ type stacksTitle struct {
 	filter    string
 	root      string
 	against   string
-	hidden    int
-	narrow    bool
-	written   bool
+	same      int
+	room      int // columns
 	text      string
 }
 
@@ -25,61 +25,77 @@ type stacksTitle struct {
 var numberNames = [weightCount]string{"live", "at the peak", "allocated", "unfreed"}
 
 func (p *dumpScopesPane) title(s *scene) (title, note string) {
-	if p.busy || p.tree.waits || p.diff.busy {
-		note = "working…"
-	}
-	t := stacksTitle{order: p.order, direction: p.direction, unfolded: p.unfolded, filter: p.pattern.text, narrow: p.tree.narrow, written: true}
+	t := stacksTitle{order: p.order, direction: p.direction, unfolded: p.unfolded, filter: p.pattern.text, room: p.room, text: p.titled.text}
+	m := s.dumpMoment()
 	switch {
-	case s.baseline != nil && s.baseline.dump.index != nil:
-		t.mode, t.against, t.hidden = stacksDiff, s.baseline.name, p.diff.same()
+	case m.index != nil && p.compares(s, m):
+		t.mode, t.against, t.same = stacksDiff, s.baseline.name, p.diff.same()
 	case p.flaming:
 		t.mode = stacksFlame
 	}
-	if p.tree.rows.forest != nil && p.tree.rows.root != 0 {
-		forest := p.tree.rows.forest
+	if forest := p.tree.rows.forest; forest != nil && p.tree.rows.root != 0 {
 		t.root = s.dumps.names.of(forest.question.index).frame(forest.tree.Frame[p.tree.rows.root]).name
 	}
-	t.text = p.titled.text
-	if t != p.titled {
+	if t != p.titled || t.text == "" {
 		t.text = t.write()
 		p.titled = t
+	}
+	if p.busy || p.tree.waits || t.mode == stacksDiff && p.diff.busy {
+		note = "working…"
 	}
 	return t.text, note
 }
 
-// write makes the title.
+// write makes the title, as long as there is room for.
 func (t *stacksTitle) write() string {
-	if t.mode == stacksDiff {
-		text := "Stacks against " + dump.CleanText(t.against)
-		if t.narrow {
-			text = "Changes"
+	const edges = 3
+	for short := range 3 {
+		if text := t.writeShort(short); grid.Width(text)+edges <= t.room || short == 2 {
+			return text
 		}
-		if t.hidden > 0 && !t.narrow {
-			text += fmt.Sprintf(", %d unchanged left out", t.hidden)
-		}
-		return t.filtered(text)
 	}
-	text := "Stacks"
-	if t.root != "" {
-		text += " in " + t.root
-	}
-	way := [...]string{dump.FromAllocator: " from the allocator up", dump.FromProgram: " from the program down"}
-	if t.narrow {
-		way = [...]string{dump.FromAllocator: " up", dump.FromProgram: " down"}
-	}
-	text += way[t.direction&1]
-	if t.unfolded {
-		text += ", noise too"
-	}
-	if t.mode == stacksFlame {
-		return t.filtered(text + " as a flame graph of bytes " + numberNames[t.order.number])
-	}
-	return t.filtered(text)
+	return ""
 }
 
-func (t *stacksTitle) filtered(text string) string {
+// writeShort makes the title, shorter and shorter.
+func (t *stacksTitle) writeShort(short int) (text string) {
+	switch {
+	case t.mode == stacksDiff:
+		text = [...]string{"Stacks against ", "Stacks against ", "Changes"}[short]
+		if short < 2 {
+			text += dump.CleanText(t.against)
+		}
+		if short == 0 && t.same > 0 {
+			text += fmt.Sprintf(", %d unchanged left out", t.same)
+		}
+	default:
+		text = "Stacks"
+		if t.root != "" && short < 2 {
+			text += " in " + t.root
+		}
+		text += t.way(short)
+		if t.unfolded {
+			text += [...]string{", noise too", ", noise", ""}[short]
+		}
+		if t.mode == stacksFlame {
+			text += " as a flame graph of bytes " + numberNames[t.order.number]
+		}
+	}
 	if t.filter != "" {
-		text += ", filter " + dump.CleanText(t.filter)
+		text += [...]string{", filter ", ", filter ", " /"}[short] + dump.CleanText(t.filter)
 	}
 	return text
+}
+
+// way says in which direction the tree grows.
+func (t *stacksTitle) way(short int) string {
+	switch up := t.direction == dump.FromAllocator; {
+	case up && short == 0:
+		return " from the allocator up"
+	case up:
+		return " up"
+	case short == 0:
+		return " from the program down"
+	}
+	return " down"
 }
