@@ -272,6 +272,9 @@ func binary(t *testing.T) string {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(idleVariable) != "" {
+		os.Exit(runIdle())
+	}
 	code := m.Run()
 	if built.path != "" {
 		_ = os.RemoveAll(filepath.Dir(built.path))
