@@ -175,11 +175,15 @@ func (d *Dashboard) onData() tea.Cmd {
 	return nil
 }
 
-// wasRead says that the file that is looked at has been read to its end since
-// data was last taken: that is not kept waiting.
+// wasRead says that there is a first source to look at, or that the file that is
+// looked at has been read to its end since data was last taken: that is not kept
+// waiting.
 func (d *Dashboard) wasRead() bool {
 	shown := d.scene.newest
-	if shown == nil || shown.Status != model.StatusLoading {
+	if shown == nil {
+		return len(d.feed.Snapshot().Sources) > 0
+	}
+	if shown.Status != model.StatusLoading {
 		return false
 	}
 	newest := d.feed.Snapshot().Find(shown.ID)

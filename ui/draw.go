@@ -181,7 +181,7 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	p.Rune(style, ' ')
 	p.Rune(grid.Of(themes.Dim), r.Glyphs().NodeClosed)
 	p.Rune(style, ' ')
-	p.Text(style.With(themes.Bold), view.Name)
+	p.Text(style.With(themes.Bold), headName(view))
 	if view.Hello != nil && view.Hello.PID > 0 {
 		p.Rune(style, ' ')
 		p.Text(style, pidText(view.Hello.PID))

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"vramscope/model"
@@ -29,10 +31,10 @@ func readDump(t testing.TB, name string) *recorder.Dump {
 // snapshotOf is a snapshot with dumps as its files, in the order of their names.
 func snapshotOf(dumps map[string]*dump.Index) *model.Snapshot {
 	store := model.NewStore(model.Options{})
-	for name, index := range dumps {
+	for _, name := range slices.Sorted(maps.Keys(dumps)) {
 		id := "file:" + name
 		store.Add(model.SourceInfo{ID: id, Kind: model.KindDump, Name: name, File: name})
-		store.SetDump(id, index)
+		store.SetDump(id, dumps[name])
 		store.SetStatus(id, model.StatusComplete, "")
 	}
 	return store.Snapshot(1, fixtureWall)

@@ -7,8 +7,8 @@ import (
 // dumpEventRows are the events of a trace that a filter keeps, without a list of
 // them: a trace can have tens of millions. What the filter keeps is told by an
 // event's action and stack alone; which of them occur at all in a stretch of
-// events is noted when it is first looked through, so that the next search steps
-// over it. Behind the last event stands a row for the end state.
+// events is noted once, so that a search steps over the others. Behind the last
+// event stands a row for the end state.
 type dumpEventRows struct {
 	events  *recorder.DumpEvents
 	filter  bool
@@ -23,7 +23,7 @@ type dumpEventRows struct {
 const stretchEvents = 4096
 
 // stretchNote is which actions and stacks occur in a stretch of events. Several
-// stacks share a bit. Without any action it was not looked through yet.
+// stacks share a bit.
 type stretchNote struct {
 	actions uint32
 	stacks  uint64
@@ -32,11 +32,22 @@ type stretchNote struct {
 func bitOfAction(action recorder.DumpAction) uint32 { return 1 << (action & 31) }
 func bitOfStack(stack int32) uint64                 { return 1 << (uint32(stack+1) & 63) }
 
+// notesOfEvents looks through a trace once.
+func notesOfEvents(events *recorder.DumpEvents) []stretchNote {
+	notes := make([]stretchNote, (events.Len()+stretchEvents-1)/stretchEvents)
+	for stretch := range notes {
+		note := &notes[stretch]
+		for i := stretch * stretchEvents; i < min((stretch+1)*stretchEvents, events.Len()); i++ {
+			note.actions |= bitOfAction(events.Action[i])
+			note.stacks |= bitOfStack(events.Stack[i])
+		}
+	}
+	return notes
+}
+
 // set takes a device's events and a filter.
 func (e *dumpEventRows) set(f *dumpFacts, pattern filterPattern) {
-	if e.events != f.device.Events {
-		e.events, e.notes = f.device.Events, nil
-	}
+	e.events = f.device.Events
 	e.filter, e.invert = pattern.pattern != nil, pattern.invert
 	if !e.filter {
 		return
@@ -55,9 +66,6 @@ func (e *dumpEventRows) set(f *dumpFacts, pattern filterPattern) {
 			e.wanted.stacks |= bitOfStack(int32(at) - 1)
 		}
 	}
-	if e.notes == nil {
-		e.notes = make([]stretchNote, (e.events.Len()+stretchEvents-1)/stretchEvents)
-	}
 }
 
 // keeps says whether an event is shown.
@@ -72,12 +80,6 @@ func (e *dumpEventRows) keeps(event int) bool {
 // mayKeep says whether any event of a stretch can be shown.
 func (e *dumpEventRows) mayKeep(stretch int) bool {
 	note := &e.notes[stretch]
-	if note.actions == 0 {
-		for i := stretch * stretchEvents; i < min((stretch+1)*stretchEvents, e.events.Len()); i++ {
-			note.actions |= bitOfAction(e.events.Action[i])
-			note.stacks |= bitOfStack(e.events.Stack[i])
-		}
-	}
 	actions, stacks := note.actions&e.wanted.actions != 0, note.stacks&e.wanted.stacks != 0
 	if e.invert {
 		return actions && stacks

@@ -40,15 +40,18 @@ func (f *dumpFacts) momentText() string {
 // titleText is the moment as a title.
 func (f *dumpFacts) titleText() string {
 	switch {
+	case f.title != "":
 	case f.atEnd:
-		return "End state"
+		f.title = "End state"
 	case f.event < 0:
-		return "Before the first event"
+		f.title = "Before the first event"
+	default:
+		f.title = "Event " + countText(f.event) + ": " + f.device.Events.Action[f.event].String()
 	}
-	return "Event " + countText(f.event) + ": " + f.device.Events.Action[f.event].String()
+	return f.title
 }
 
-// sinceText is when an event was: the time since the first one, and the date
+// timeText is when an event was: the time since the first one, and the date
 // and time of day; "" where the trace has no times.
 func (f *dumpFacts) timeText(event int) string {
 	us := f.device.TimeAt(event)
@@ -103,6 +106,10 @@ func (f *dumpFacts) eventLines() (lines []string) {
 		return f.beginLines()
 	}
 	e, at := f.device.Events, f.event
+	if e.Action[at] == recorder.DumpOOM { // why comes before when
+		oom := f.device.OOM(at)
+		lines = append(lines, f.index.Explain(&oom)...)
+	}
 	if text := f.timeText(at); text != "" {
 		lines = append(lines, text)
 	}
@@ -112,10 +119,6 @@ func (f *dumpFacts) eventLines() (lines []string) {
 	}
 	for _, note := range e.Notes[at] {
 		lines = append(lines, dump.CleanText(note.Key)+": "+dump.CleanText(note.Value))
-	}
-	if e.Action[at] == recorder.DumpOOM {
-		oom := f.device.OOM(at)
-		lines = append(lines, f.index.Explain(&oom)...)
 	}
 	return lines
 }

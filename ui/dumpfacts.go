@@ -13,8 +13,11 @@ type dumpFacts struct {
 	device *dump.Device
 	number int // of the device in index.Devices
 
+	history string // how whole the trace is, in a word or two
+
 	event int // BeforeFirst before all
 	atEnd bool
+	title string
 
 	totals dump.Totals
 	live   []dump.StackTotal // once it was asked for
@@ -40,6 +43,7 @@ func (s *scene) dumpFacts() *dumpFacts {
 				f.number = number
 			}
 		}
+		f.history = historyWord(device)
 		f.reckon()
 	} else if f.event != c.event || f.atEnd != c.atEnd {
 		f.event, f.atEnd = c.event, c.atEnd
@@ -50,7 +54,7 @@ func (s *scene) dumpFacts() *dumpFacts {
 
 // reckon forgets what was asked at another moment.
 func (f *dumpFacts) reckon() {
-	f.live = nil
+	f.live, f.title = nil, ""
 	f.totals = f.device.End
 	if !f.atEnd {
 		f.totals = f.device.At(f.event)

@@ -2,12 +2,22 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	"vramscope/model"
 	"vramscope/themes"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
 )
+
+// headName is what a source is called in the header: a dump without its folder,
+// so that the moment has room.
+func headName(view *model.SourceView) string {
+	if isDump(view) {
+		return view.Name[strings.LastIndexByte(view.Name, '/')+1:]
+	}
+	return view.Name
+}
 
 // drawDumpHeader says which moment of a dump is shown, of which device, and how
 // far the dump can be trusted.
@@ -48,7 +58,7 @@ func (d *Dashboard) drawBadge(p *grid.Pen, f *dumpFacts, separate func()) {
 		return // it looks cut as long as it is being read
 	}
 	warning := grid.Of(themes.Warning)
-	if word := historyWord(f.device); word != "whole" {
+	if word := f.history; word != "whole" {
 		separate()
 		style := warning
 		if word == "late start" {
@@ -70,6 +80,14 @@ func hintsOnDump(all []keymap.Hint, context keymap.Context) (hints []keymap.Hint
 		binding := keymap.Find(hint.Action)
 		if hint.Action != keymap.Record && hint.Action != keymap.Pause && !(binding != nil && binding.Acts) {
 			hints = append(hints, hint)
+		}
+	}
+	for i := range hints {
+		switch hints[i].Action {
+		case keymap.AxisUnit:
+			hints[i].Label = "s/events"
+		case keymap.Follow:
+			hints[i].Label = "end state"
 		}
 	}
 	for i, action := range [...]keymap.Action{keymap.JumpToPeak, keymap.NextOOM} {

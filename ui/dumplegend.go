@@ -151,7 +151,7 @@ func (p *dumpTimelinePane) drawLanes(r grid.Region, f *dumpFacts) {
 
 func drawSpan(r grid.Region, span *dump.Span, style grid.Style) {
 	r.Fill(grid.Rect{W: r.Width(), H: 1}, r.Glyphs().LegendLine, style)
-	if !span.NoStart {
+	if !span.NoStart && r.Width() > 2 {
 		r.Set(0, 0, r.Glyphs().TreeTee, style)
 	}
 	if r.Width() > 3 {

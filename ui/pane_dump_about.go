@@ -11,16 +11,21 @@ import (
 // dumpAboutPane is what a dump says of itself: its format, what it holds, the
 // allocator's settings, and what does not add up.
 type dumpAboutPane struct {
+	name   string // of the source, as the title was made of it
+	text   string // the title
 	cursor listCursor
 	lines  []noteLine
 	serial uint64
 }
 
-func (*dumpAboutPane) title(s *scene) (string, string) {
+func (p *dumpAboutPane) title(s *scene) (string, string) {
 	if s.view == nil {
 		return "About", ""
 	}
-	return "About " + s.view.Name, ""
+	if p.name != s.view.Name || p.text == "" {
+		p.name, p.text = s.view.Name, "About "+headName(s.view)
+	}
+	return p.text, ""
 }
 
 func (*dumpAboutPane) keys() keymap.Context { return keymap.List }

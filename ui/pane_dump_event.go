@@ -100,10 +100,10 @@ func (p *dumpEventPane) draw(r grid.Region, s *scene, _ bool) {
 	p.rows = p.height(r.Width())
 	p.offset = min(p.offset, max(p.rows-p.page, 0))
 	y := -p.offset
-	style := grid.Of(themes.Text)
 	for i, line := range p.lines {
-		if p.failed && i > 1 {
-			style = grid.Of(themes.Warning)
+		style := grid.Of(themes.Text)
+		if p.failed && i == 0 {
+			style = grid.Of(themes.Error).With(themes.Bold)
 		}
 		y += paragraphAt(r, y, 0, style, line)
 	}

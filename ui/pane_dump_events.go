@@ -12,7 +12,8 @@ import (
 // moment that all panes show.
 type dumpEventsPane struct {
 	rows    dumpEventRows
-	set     liveKey // what rows were set for
+	set     liveKey                          // what rows were set for
+	notes   reckoning[uint64, []stretchNote] // by the serial of the facts
 	pattern filterPattern
 	top     int // the event in the first row
 	page    int // rows that were seen when it was drawn last
@@ -35,18 +36,39 @@ func (p *dumpEventsPane) title(s *scene) (string, string) {
 
 func (*dumpEventsPane) keys() keymap.Context { return keymap.List }
 
-func (*dumpEventsPane) prepare(*scene) {}
+// heavyEvents is from how many events on a trace is looked through off the update
+// loop.
+const heavyEvents = 4_000_000
+
+// prepare has the trace looked through, once there is a filter.
+func (p *dumpEventsPane) prepare(s *scene) {
+	f := s.dumpFacts()
+	if f == nil || p.pattern.pattern == nil || !p.notes.lacks(f.serial) {
+		return
+	}
+	events := f.device.Events
+	p.notes.ask(f.serial, &s.dumps.queue, events.Len() > heavyEvents, func() []stretchNote { return notesOfEvents(events) })
+}
 
 // forget lets go of the dump.
-func (p *dumpEventsPane) forget() { p.rows, p.set, p.top = dumpEventRows{}, liveKey{}, 0 }
+func (p *dumpEventsPane) forget() {
+	p.rows, p.set, p.top = dumpEventRows{}, liveKey{}, 0
+	p.notes.forget()
+}
 
-// collect takes the device and the filter in.
-func (p *dumpEventsPane) collect(f *dumpFacts) {
+// collect takes the device and the filter in; false while the trace is looked
+// through.
+func (p *dumpEventsPane) collect(s *scene, f *dumpFacts) (ready bool) {
+	p.prepare(s)
+	if p.rows.notes, ready = p.notes.to(f.serial); !ready && p.pattern.pattern != nil {
+		return false
+	}
 	key := liveKey{serial: f.serial, atEnd: true, pattern: p.pattern.text}
 	if p.set != key {
 		p.set = key
 		p.rows.set(f, p.pattern)
 	}
+	return true
 }
 
 // selected is the row of the moment: an event, or the number of events for the
@@ -93,7 +115,10 @@ func (p *dumpEventsPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, unreadText(s, "Every event of the trace fills this."))
 		return
 	}
-	p.collect(f)
+	if !p.collect(s, f) {
+		nothing(r, "Looking through the events…")
+		return
+	}
 	p.head = 0
 	columns := eventColumnsFor(r.Width(), f)
 	if r.Height() >= headedList {
@@ -133,10 +158,9 @@ func drawEndRow(r grid.Region, f *dumpFacts) {
 
 func (p *dumpEventsPane) do(action keymap.Action, s *scene) bool {
 	f := s.dumpFacts()
-	if f == nil {
+	if f == nil || !p.collect(s, f) {
 		return false
 	}
-	p.collect(f)
 	at, end := p.selected(f), f.device.Events.Len()
 	switch action {
 	case keymap.Up, keymap.PreviousMatch:

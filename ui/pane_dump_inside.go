@@ -31,7 +31,7 @@ func (p *dumpInsidePane) title(s *scene) (string, string) {
 	case len(f.index.Problems) > 0:
 		return "History", "inconsistent"
 	}
-	return "History", historyWord(f.device)
+	return "History", f.history
 }
 
 // historyWord is a device's history in a word or two.
