@@ -121,7 +121,7 @@ func (p *program) demo(ctx context.Context, flags *demoFlags) error {
 	machine := &local.Machine{}
 	h.attach(machine, model.SourceInfo{ID: machine.ID(), Kind: recorder.KindHost, Name: "host"})
 	h.spawn(func() { p.startDemo(h, flags, "") })
-	useProcessors(false)
+	watchLightly(true)
 	return p.show(h)
 }
 

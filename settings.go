@@ -51,7 +51,7 @@ func defaultSettings() settings {
 		Refresh:  250 * time.Millisecond,
 		Reserve:  1 << 30,
 		History:  10 * time.Minute,
-		Keep:     8 << 20,
+		Keep:     4 << 20,
 
 		DumpMemory: 1 << 30,
 

@@ -42,7 +42,7 @@ func (p *program) watch(ctx context.Context, arguments []string) error {
 			return err
 		}
 		p.demoWhereNothingIs(h)
-		useProcessors(false)
+		watchLightly(true)
 	}
 	return p.showAt(h, moments)
 }
