@@ -88,8 +88,8 @@ func watchLightly(lightly bool) {
 	}
 	if runtime.GOMAXPROCS(0) != processors {
 		runtime.GOMAXPROCS(processors)
-		debug.SetGCPercent(percent)
 	}
+	debug.SetGCPercent(percent)
 }
 
 // publishEvery is how often a snapshot is made at most.

@@ -169,7 +169,7 @@ func TestCalibrationHoldsEveryArenaSinceRecordingWasArmed(t *testing.T) {
 			}
 		}
 	})
-	file, err := open.Open(path, nil)
+	file, err := open.Open(path, open.Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
