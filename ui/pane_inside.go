@@ -36,6 +36,8 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 	pen := r.Pen(0, 0)
 	pen.Text(dim, "by driver ")
 	number(&pen, grid.Of(themes.Used), value(inside.Driver), 0)
+	pen.Text(dim, "  unaccounted ")
+	number(&pen, grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
 	if r.Height() > 1 {
 		for i := range inside.Roots {
 			if i+1 >= r.Height() {
@@ -47,15 +49,13 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 	} else {
 		for i := range inside.Roots {
 			if i == 0 {
-				pen.Text(dim, " = ")
+				pen.Text(dim, "  ")
 			} else {
 				pen.Text(dim, " + ")
 			}
 			drawAllocator(&pen, number, &inside.Roots[i])
 		}
 	}
-	pen.Text(dim, " + unaccounted ")
-	number(&pen, grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
 }
 
 // drawAllocator writes an allocator and, in brackets, those that lie in it.
