@@ -140,7 +140,7 @@ func spaceOf(s *scene) (space *dumpSpace, why string) {
 	w := s.dumps
 	w.size.take(m.dumpTrace)
 	if w.space.lacks(m) {
-		w.space.ask(m, &w.queue, w.size.blocks, func() *dumpSpace { return newDumpSpace(m) })
+		w.askSpace(m)
 	}
 	space, ok := w.space.to(m)
 	switch {

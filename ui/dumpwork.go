@@ -22,7 +22,7 @@ type dumpWork struct {
 
 // forget lets go of a dump, so that its memory can be had back, for another one.
 func (w *dumpWork) forget(source string) {
-	w.source, w.queue, w.names, w.size = source, workQueue{}, dumpNames{}, dumpSize{}
+	w.source, w.queue.commands, w.names, w.size = source, nil, dumpNames{}, dumpSize{}
 	w.forest.forget()
 	w.found.forget()
 	for i := range w.weights {
@@ -31,6 +31,34 @@ func (w *dumpWork) forget(source string) {
 	w.space.forget()
 	w.failure.forget()
 	w.diff.forget()
+}
+
+// What is asked has a function of its own, so that a frame in which nothing is
+// asked makes no garbage.
+
+func (w *dumpWork) askForest(q forestQuestion, pattern filterPattern) {
+	w.forest.ask(q, &w.queue, w.size.stacks, func() *dumpForest { return growForest(q, pattern) })
+}
+
+func (w *dumpWork) askFound(q findQuestion, pattern filterPattern) {
+	w.found.ask(q, &w.queue, w.size.stacks, func() *foundNodes { return q.forest.find(pattern) })
+}
+
+func (w *dumpWork) askWeights(number int, q weightQuestion) {
+	heavy := w.size.stacks || w.size.blocks && number != weightAllocated
+	w.weights[number].ask(q, &w.queue, heavy, func() *dump.Weights { return q.weigh(number) })
+}
+
+func (w *dumpWork) askSpace(m dumpMoment) {
+	w.space.ask(m, &w.queue, w.size.blocks, func() *dumpSpace { return newDumpSpace(m) })
+}
+
+func (w *dumpWork) askFailure(failed dumpMoment) {
+	w.failure.ask(failed, &w.queue, w.size.blocks, func() *dumpFailure { return explain(failed) })
+}
+
+func (w *dumpWork) askDiff(q diffQuestion, then, now string) {
+	w.diff.ask(q, &w.queue, w.size.stacks || w.size.blocks, func() *dumpDiff { return newDumpDiff(q, then, now) })
 }
 
 // dumpTrace is one device's part of a dump.

@@ -78,10 +78,8 @@ func (d *dumpDiffRows) forget() {
 // take compares the moment that is looked at with the one that was remembered.
 func (d *dumpDiffRows) take(s *scene, m dumpMoment, pattern *filterPattern) (missing string) {
 	w, q := s.dumps, diffQuestion{s.baseline.dump, m}
-	heavy := w.size.stacks || w.size.blocks
 	if w.diff.lacks(q) {
-		name, now := s.baseline.name, s.view.Name
-		w.diff.ask(q, &w.queue, heavy, func() *dumpDiff { return newDumpDiff(q, name, now) })
+		w.askDiff(q, s.baseline.name, s.view.Name)
 	}
 	diff, ok := w.diff.to(q)
 	if ok {
@@ -92,8 +90,7 @@ func (d *dumpDiffRows) take(s *scene, m dumpMoment, pattern *filterPattern) (mis
 	}
 	view := diffView{d.diff, pattern.text, d.order}
 	if d.shown.lacks(view) {
-		filter := *pattern
-		d.shown.ask(view, &w.queue, heavy, func() []int32 { return view.rows(filter) })
+		d.ask(w, view, *pattern)
 	}
 	if rows, ok := d.shown.to(view); !ok {
 		d.busy = true
@@ -108,6 +105,10 @@ func (d *dumpDiffRows) take(s *scene, m dumpMoment, pattern *filterPattern) (mis
 		return "No stack that changed matches the filter. Esc clears it."
 	}
 	return "No stack has changed since the moment that is remembered. d forgets it."
+}
+
+func (d *dumpDiffRows) ask(w *dumpWork, view diffView, pattern filterPattern) {
+	d.shown.ask(view, &w.queue, w.size.stacks || w.size.blocks, func() []int32 { return view.rows(pattern) })
 }
 
 // newDumpDiff compares two moments.

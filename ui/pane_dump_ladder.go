@@ -52,7 +52,7 @@ func failureOf(s *scene) (failure *dumpFailure, number int) {
 	w := s.dumps
 	w.size.take(m.dumpTrace)
 	if w.failure.lacks(failed) {
-		w.failure.ask(failed, &w.queue, w.size.blocks, func() *dumpFailure { return explain(failed) })
+		w.askFailure(failed)
 	}
 	failure, _ = w.failure.to(failed)
 	return failure, number

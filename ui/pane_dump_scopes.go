@@ -103,9 +103,9 @@ func (p *dumpScopesPane) compares(s *scene, m dumpMoment) bool {
 // shown meanwhile; nil while there is none.
 func (p *dumpScopesPane) grow(s *scene, m dumpMoment) *dumpForest {
 	q := forestQuestion{m.dumpTrace, p.direction, p.unfolded, p.pattern.text}
-	w, pattern := s.dumps, p.pattern
+	w := s.dumps
 	if w.forest.lacks(q) {
-		w.forest.ask(q, &w.queue, w.size.stacks, func() *dumpForest { return growForest(q, pattern) })
+		w.askForest(q, p.pattern)
 	}
 	forest, ok := w.forest.to(q)
 	p.busy = !ok
@@ -122,10 +122,9 @@ func (p *dumpScopesPane) seek(s *scene) {
 		p.seeking = keymap.None
 		return
 	}
-	w, forest, pattern := s.dumps, p.tree.rows.forest, p.sought
-	q := findQuestion{forest, pattern.text}
+	w, q := s.dumps, findQuestion{p.tree.rows.forest, p.sought.text}
 	if w.found.lacks(q) {
-		w.found.ask(q, &w.queue, w.size.stacks, func() *foundNodes { return forest.find(pattern) })
+		w.askFound(q, p.sought)
 	}
 	found, ok := w.found.to(q)
 	if !ok || p.seeking == keymap.None {

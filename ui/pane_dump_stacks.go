@@ -142,9 +142,8 @@ func (t *dumpStacks) weigh(s *scene, m dumpMoment) {
 		case weightAllocated:
 			q.from, q.to = from, to
 		}
-		if r := &w.weights[number]; r.lacks(q) {
-			heavy := w.size.stacks || w.size.blocks && number != weightAllocated
-			r.ask(q, &w.queue, heavy, func() *dump.Weights { return q.weigh(number) })
+		if w.weights[number].lacks(q) {
+			w.askWeights(number, q)
 		}
 		t.weights[number], _ = w.weights[number].to(q)
 		t.waits = t.waits || t.weights[number] == nil

@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"runtime"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // reckoning is an answer that may take longer to work out than a key may. Then
 // it is worked out off the update loop, one question at a time, and the newest
@@ -36,9 +40,11 @@ func (r *reckoning[Q, A]) ask(question Q, queue *workQueue, heavy bool, work fun
 		return
 	}
 	r.busy = true
-	sequence := r.sequence
+	sequence, turns := r.sequence, queue.turns()
 	queue.commands = append(queue.commands, func() tea.Msg {
+		turns <- struct{}{}
 		answer := work()
+		<-turns
 		return reckonedMsg(func() {
 			if r.sequence == sequence {
 				r.question, r.answer, r.known, r.busy = question, answer, true, false
@@ -57,7 +63,19 @@ type reckonedMsg func()
 
 // workQueue is commands that panes have started and that Bubble Tea does not
 // have yet.
-type workQueue struct{ commands []tea.Cmd }
+type workQueue struct {
+	commands []tea.Cmd
+	working  chan struct{} // has room for as many as may work at a time
+}
+
+// turns has room for the commands that may work at the same time: one processor
+// is left to the update loop, which must never wait for its turn.
+func (q *workQueue) turns() chan struct{} {
+	if q.working == nil {
+		q.working = make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1))
+	}
+	return q.working
+}
 
 // take hands the commands over; nil when there are none.
 func (q *workQueue) take() tea.Cmd {
