@@ -18,13 +18,18 @@ import (
 // them together fit. Of a dump whose indexes were let go the row in the list
 // remains, and it is read again when it is looked at.
 type dumpShelf struct {
-	hub   *hub
-	limit int64 // bytes of indexes; the one that is looked at may take more
+	hub       *hub
+	limit     int64         // bytes of indexes; the one that is looked at may take more
+	partAfter time.Duration // from when on the first part of a dump is shown
 
 	mutex  sync.Mutex
 	dumps  []*shelvedDump // in the order of opening
 	shown  string         // ID of the one that is looked at
 	looked uint64         // grows with each look
+}
+
+func newDumpShelf(h *hub, limit int64) *dumpShelf {
+	return &dumpShelf{hub: h, limit: limit, partAfter: partAfter}
 }
 
 // shelvedDump is a dump that is open.
@@ -223,19 +228,19 @@ func (s *dumpShelf) finish(d *shelvedDump, index *dump.Index, err error) {
 	s.readNext()
 }
 
-// Times of a long reading: from when on it tells how far it is, and from when on
-// its first part is shown.
+// A long reading: from when on it tells how far it is, and its first part is
+// shown.
 const (
 	progressAfter = 300 * time.Millisecond
 	partAfter     = 400 * time.Millisecond
-	partGrowth    = 4         // the next part is shown when as much more has been read
+	partGrowth    = 4         // the next part is shown after so many times as long
 	mostInPart    = 4_000_000 // events: an index of a part is memory on top of the whole
 )
 
 // watch tells the store of a reading that takes long, and shows its first part.
 func (s *dumpShelf) watch(ctx context.Context, id string) open.Watch {
 	begun := time.Now()
-	told, nextPart := begun.Add(progressAfter-publishEvery), begun.Add(partAfter)
+	told, nextPart := begun.Add(progressAfter-publishEvery), begun.Add(s.partAfter)
 	return open.Watch{
 		Progress: func(done, total, events int64) bool {
 			if now := time.Now(); now.Sub(told) >= publishEvery {

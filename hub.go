@@ -62,7 +62,7 @@ func newHub(ctx context.Context, settings *settings) *hub {
 		settings: settings, ctx: ctx, cancel: cancel, in: make(chan model.Envelope, envelopes),
 		wake: make(chan struct{}, 1), sources: map[string]*attached{},
 	}
-	h.dumps = &dumpShelf{hub: h, limit: int64(settings.DumpMemory)}
+	h.dumps = newDumpShelf(h, int64(settings.DumpMemory))
 	h.latest.Store(&model.Snapshot{})
 	options := model.DefaultOptions()
 	options.Live.History.Duration = int64(settings.History)

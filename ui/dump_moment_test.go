@@ -191,7 +191,7 @@ func TestMomentOfDump(t *testing.T) {
 	d := dumpScreen(t, "render-oom", layout.Timeline, 200, 60)
 	press(d, "x")
 	text := paneText(t, d, layout.MomentPane)
-	for _, want := range []string{"event 1,785 of 1,858", "alloc 230.3 MiB at 0x7fe3b8000000 s0", "tonemap dumps.py:61", "requested", "2.5 GiB", "-834.8 MiB", "largest free block", "fragmentation"} {
+	for _, want := range []string{"event 1,785 of 1,858", "alloc 230.3 MiB at 0x7fe3b8000000 s0", "tonemap dumps.py:61", "requested", "2.5 GiB", "-834.8 MiB", "largest free", "fragmentation"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the moment lacks %q:\n%s", want, text)
 		}

@@ -87,14 +87,14 @@ func (p *dumpMomentPane) collect(s *scene, f *dumpFacts) {
 	}
 	if f.device.Reserves {
 		add("reserved", f.totals[dump.Reserved], other[dump.Reserved])
-		add("free in the pool", f.totals[dump.Reserved]-f.totals.Active(), other[dump.Reserved]-other.Active())
+		add("free in pool", f.totals[dump.Reserved]-f.totals.Active(), other[dump.Reserved]-other.Active())
 	}
 	space, _ := spaceOf(s)
 	if space == nil {
 		return
 	}
 	p.rows = append(p.rows,
-		dumpRow{name: "largest free block", value: space.space.Largest, change: grid.Missing},
+		dumpRow{name: "largest free", value: space.space.Largest, change: grid.Missing},
 		dumpRow{name: "fragmentation", value: int64(space.space.Fragmentation()*1000 + 0.5), change: grid.Missing, percent: true},
 		dumpRow{name: "releasable", value: space.space.Releasable, change: grid.Missing},
 		dumpRow{name: "rounding", value: space.space.Rounding(), change: grid.Missing},

@@ -41,7 +41,7 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, reser
 		if view.StatusWhy != "" {
 			text += ": " + view.StatusWhy
 		}
-		p.lines = append(p.lines, popupLine{label: view.Name, text: summaryText(view, reserve) + text, style: statusStyle(view.Status), id: view.ID})
+		p.lines = append(p.lines, popupLine{label: headName(view), text: summaryText(view, reserve) + text, style: statusStyle(view.Status), id: view.ID})
 	}
 	if len(p.lines) == 0 {
 		p.lines = []popupLine{{text: "nothing is watched: start a program with `vramscope run -- python render.py`, or `vramscope demo`"}}
