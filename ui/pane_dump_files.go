@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"path/filepath"
-
 	"vramscope/model"
 	"vramscope/model/dump"
 	"vramscope/themes"
@@ -16,8 +14,8 @@ import (
 type dumpFilesPane struct {
 	table  widget.Table
 	rows   dumpFileRows
-	seen   *model.Snapshot
-	chosen string // the dump that was selected when the rows were made
+	seen   uint64 // Version of the snapshot that the rows were made of
+	chosen string // the dump that was selected then
 	wish   sourceWish
 }
 
@@ -33,9 +31,11 @@ type wisher interface {
 	takeWish() sourceWish
 }
 
-// dumpFileRow is a device of a dump; of one that has not been read, none.
+// dumpFileRow is a device of a dump; of one that has not been read, none. It
+// holds on to no index.
 type dumpFileRow struct {
-	view   *model.SourceView
+	view   model.SourceView // without its Dump
+	kept   bool             // the dump's indexes are there
 	device *dump.DeviceSummary
 	name   string
 }
@@ -89,11 +89,11 @@ func (p *dumpFilesPane) collect(s *scene) {
 	if s.view != nil {
 		current = s.view.ID
 	}
-	if p.seen == s.snapshot && p.chosen == current {
+	if p.seen == s.snapshot.Version && p.chosen == current {
 		return
 	}
 	moved := p.chosen != current
-	p.seen, p.chosen = s.snapshot, current
+	p.seen, p.chosen = s.snapshot.Version, current
 	p.rows.rows = p.rows.rows[:0]
 	for _, view := range s.snapshot.Sources {
 		if !isDump(view) {
@@ -102,16 +102,34 @@ func (p *dumpFilesPane) collect(s *scene) {
 		if view.ID == current && moved {
 			p.table.Selected = len(p.rows.rows)
 		}
-		name := filepath.Base(view.Name)
+		row := dumpFileRow{view: *view, kept: view.Dump != nil, name: headName(view)}
+		row.view.Dump = nil
 		if view.Summary == nil || len(view.Summary.Devices) == 0 {
-			p.rows.rows = append(p.rows.rows, dumpFileRow{view: view, name: name})
+			p.rows.rows = append(p.rows.rows, row)
 			continue
 		}
 		for i := range view.Summary.Devices {
-			p.rows.rows = append(p.rows.rows, dumpFileRow{view, &view.Summary.Devices[i], name})
+			row.device = &view.Summary.Devices[i]
+			p.rows.rows = append(p.rows.rows, row)
 		}
 	}
+	p.tellApart()
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+// tellApart gives files of the same name their folders.
+func (p *dumpFilesPane) tellApart() {
+	first := map[string]string{}
+	for i := range p.rows.rows {
+		row := &p.rows.rows[i]
+		if id, taken := first[row.name]; taken && id != row.view.ID {
+			for j := range p.rows.rows {
+				p.rows.rows[j].name = p.rows.rows[j].view.Name
+			}
+			return
+		}
+		first[row.name] = row.view.ID
+	}
 }
 
 func (p *dumpFilesPane) draw(r grid.Region, s *scene, _ bool) {
@@ -161,7 +179,7 @@ func (rows *dumpFileRows) DrawCell(r grid.Region, row, column int) {
 		r.FitMiddle(0, 0, width, style, d.name)
 		return
 	case fileStatus:
-		drawFileStatus(r, d.view)
+		drawFileStatus(r, d)
 		return
 	}
 	if d.device == nil {
@@ -208,7 +226,8 @@ func (d *dumpFileRow) history() (string, grid.Style) {
 
 // drawFileStatus says how a file is doing: how far it is read, and what is wrong
 // with it.
-func drawFileStatus(r grid.Region, view *model.SourceView) {
+func drawFileStatus(r grid.Region, d *dumpFileRow) {
+	view := &d.view
 	mark, style := widget.SourceMark(r.Glyphs(), sourceState(view, false))
 	dim := grid.Of(themes.Dim)
 	pen := r.Pen(0, 0)
@@ -222,7 +241,7 @@ func drawFileStatus(r grid.Region, view *model.SourceView) {
 	case view.Summary != nil && len(view.Summary.Problems) > 0:
 		pen.Count(grid.Of(themes.Warning), int64(len(view.Summary.Problems)), 0)
 		pen.Text(grid.Of(themes.Warning), " problems")
-	case view.Dump == nil && view.Summary != nil:
+	case !d.kept && view.Summary != nil:
 		pen.Text(dim, "read again when chosen")
 	default:
 		pen.Text(dim, view.Status.String())
