@@ -63,6 +63,7 @@ golden: ## write the golden screens anew; look at the difference before committi
 bench: build ## the costs of DESIGN, each beside its baseline
 	$(GO) test -run '^$$' -bench . -benchmem ./arena ./pool ./recorder/... ./model ./ui/...
 	VRAMSCOPE_BENCH=1 $(GO) test -run '^TestBench' -count=1 -v -timeout 20m .
+	VRAMSCOPE_BENCH=1 $(GO) test -run '^TestBench' -count=1 -v -timeout 20m ./ui
 
 .PHONY: fuzz
 fuzz: ## fuzz everything that reads bytes, FUZZTIME (10s) each
