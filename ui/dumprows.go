@@ -17,7 +17,7 @@ type stackRows struct {
 	sorted map[int32][]int32  // children in their order
 	top    [1]int32           // the root as the only one of its kind
 	steps  []stackStep        // from the root to the node that is stood on
-	chain  []int32            // room for the way from a node up to the root
+	chain  []int32            // room for a way through the tree
 }
 
 // stackStep is one of a node's siblings.
@@ -54,13 +54,13 @@ func (r *stackRows) isOpen(node int32) bool {
 // open opens a node and, where it has a single child, that too, and so on: a
 // way without a choice is gone in one step.
 func (r *stackRows) open(node int32) {
-	for {
+	r.chain = append(r.chain[:0], node)
+	for only, ok := r.forest.onlyChild(node); ok; only, ok = r.forest.onlyChild(only) {
+		r.chain = append(r.chain, only)
+	}
+	// From the innermost one on: a closed node keeps its count to itself.
+	for _, node := range slices.Backward(r.chain) {
 		r.set(node, true)
-		only, ok := r.forest.onlyChild(node)
-		if !ok {
-			return
-		}
-		node = only
 	}
 }
 
@@ -95,6 +95,25 @@ func (r *stackRows) reveal(node int32) {
 		r.set(node, true)
 	}
 }
+
+// copy opens what is open in the rows of another forest, as far as this one has
+// it.
+func (r *stackRows) copy(other *stackRows) {
+	nodes := make([]int32, 0, len(other.other))
+	for node := range other.other {
+		nodes = append(nodes, node)
+	}
+	slices.Sort(nodes)
+	for _, node := range nodes[:min(len(nodes), maximumCopied)] {
+		path := other.forest.path(node)
+		if at := r.forest.at(path); r.forest.tree.Depth(at) == len(path) {
+			r.set(at, !other.all)
+		}
+	}
+}
+
+// maximumCopied bounds the nodes that stay open or closed when the tree changes.
+const maximumCopied = 1000
 
 // inside is how many rows there are below a node, were it open.
 func (r *stackRows) inside(node int32) int {

@@ -145,7 +145,7 @@ func spaceOf(s *scene) (space *dumpSpace, why string) {
 	space, ok := w.space.to(m)
 	switch {
 	case !ok:
-		return nil, "Working out where the blocks lie at this moment…"
+		return nil, "Working out where the blocks lie at this moment..."
 	case len(space.segments) == 0:
 		return nil, "Nothing was reserved at this moment, as far as the dump says."
 	}

@@ -58,7 +58,7 @@ func TestAnotherMomentsNumbersAreMissing(t *testing.T) {
 	l.choices.dump.lookAt(index.Devices[0], 1000)
 	l.send(keyOf("tab"))
 	p := l.dumpPanes[layout.ScopesPane].(*dumpScopesPane)
-	if _, note := p.title(&l.scene); note != "working…" {
+	if _, note := p.title(&l.scene); note != "working..." {
 		t.Errorf("the note is %q", note)
 	}
 	if line := selectedLine(t, l.Dashboard); !strings.Contains(line, "–") {
@@ -193,5 +193,22 @@ func TestDrawingADumpMakesNoGarbage(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A stack as deep as a stranger may make it is no way to stop the dashboard.
+func TestAVeryDeepStack(t *testing.T) {
+	deep := make([]uint32, 40_000)
+	for i := range deep {
+		deep[i] = uint32(i % 7)
+	}
+	snapshot := snapshotOf(map[string]*dump.Index{"deep": dump.New(stacksDump([][]uint32{deep, deep[:20_000], {3}}))})
+	l := loopOn(t, snapshot, layout.Scopes, 80, 24)
+	for _, key := range []string{"j", "enter", "G", "k", "h", "E", "G", "g", "C", "w", "E", "pgdown", "T", "j", "j", "T", "space", "enter", ".", "G", ",", "S", "s", "n"} {
+		l.send(keyOf(key))
+		l.settle()
+	}
+	if rows := l.dumpPanes[layout.ScopesPane].(*dumpScopesPane).tree.rows; rows.forest.below(0) < 40_000 {
+		t.Errorf("the tree has %d nodes", rows.forest.below(0))
 	}
 }

@@ -86,7 +86,7 @@ func (d *dumpDiffRows) take(s *scene, m dumpMoment, pattern *filterPattern) (mis
 		d.diff = diff
 	}
 	if d.busy = !ok; d.diff == nil {
-		return "Comparing the two moments stack by stack…"
+		return "Comparing the two moments stack by stack..."
 	}
 	view := diffView{d.diff, pattern.text, d.order}
 	if d.shown.lacks(view) {

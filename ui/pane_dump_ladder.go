@@ -119,7 +119,7 @@ func (p *dumpFailurePane) draw(r grid.Region, s *scene, _ bool) {
 	case number == 0:
 		p.drawSettings(r, m)
 	case failure == nil:
-		nothing(r, "Working out why the allocation failed…")
+		nothing(r, "Working out why the allocation failed...")
 	default:
 		drawFailure(r.Row(0), failure)
 		p.wrapped.take(failure, failure.lines, r.Width())

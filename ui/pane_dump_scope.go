@@ -50,7 +50,7 @@ func (w *nodeWay) take(t *dumpStacks) {
 		text.WriteString(t.names.frame(frame).name)
 	}
 	if len(path) > most {
-		text.WriteString(" < …")
+		text.WriteString(" < ...")
 	}
 	*w = nodeWay{forest, t.node, text.String()}
 }

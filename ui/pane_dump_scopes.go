@@ -77,7 +77,7 @@ func (p *dumpScopesPane) take(s *scene) (mode stacksMode, missing string) {
 	}
 	forest := p.grow(s, m)
 	if forest == nil {
-		return mode, "Building the tree of the dump's stacks…"
+		return mode, "Building the tree of the dump's stacks..."
 	}
 	p.tree.take(s, m, forest, p.order)
 	if p.compares(s, m) {
@@ -211,7 +211,7 @@ func (p *dumpScopesPane) drawFlame(r grid.Region, s *scene) {
 	weights := p.tree.weights[p.order.number]
 	switch {
 	case weights == nil:
-		nothing(r, "Weighing the stacks…")
+		nothing(r, "Weighing the stacks...")
 	case weights.Bytes(p.tree.rows.root) <= 0:
 		nothing(r, "Nothing of it has bytes to draw: sort (s) by another number.")
 	default:

@@ -503,3 +503,21 @@ func clickOnTitle(t testing.TB, d *Dashboard, title string) tea.MouseClickMsg {
 	}
 	return tea.MouseClickMsg{X: place.Frame.X + len([]rune(string(row)[:at])), Y: place.Frame.Y, Button: tea.MouseLeft}
 }
+
+// In a terminal without Unicode everything of a dump is ASCII.
+func TestADumpInASCII(t *testing.T) {
+	for _, name := range goldenDumps {
+		for _, view := range []string{"scopes", "pool"} {
+			d := newDashboard(&fixtureFeed{newest: dumpSnapshot(t, name)}, Options{ASCII: true, View: view})
+			d.Update(tea.WindowSizeMsg{Width: 120, Height: 32})
+			for _, key := range []string{"x", "E", "T", "T", "d", "F", "j", "S", "tab", "enter", "esc"} {
+				press(d, key)
+				for _, char := range d.grid.Plain() {
+					if char > 0x7e {
+						t.Fatalf("%s %s after %s: %q", name, view, key, char)
+					}
+				}
+			}
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (p *dumpScopesPane) title(s *scene) (title, note string) {
 		p.titled = t
 	}
 	if p.busy || p.tree.waits || t.mode == stacksDiff && p.diff.busy {
-		note = "working…"
+		note = "working..."
 	}
 	return t.text, note
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"vramscope/model/dump"
@@ -379,22 +378,3 @@ func (o stackOrder) column() int {
 	}
 	return stackNumbers + 2*o.number
 }
-
-// copy opens what is open in the rows of another forest, as far as this one has
-// it.
-func (r *stackRows) copy(other *stackRows) {
-	nodes := make([]int32, 0, len(other.other))
-	for node := range other.other {
-		nodes = append(nodes, node)
-	}
-	slices.Sort(nodes)
-	for _, node := range nodes[:min(len(nodes), maximumCopied)] {
-		path := other.forest.path(node)
-		if at := r.forest.at(path); r.forest.tree.Depth(at) == len(path) {
-			r.set(at, !other.all)
-		}
-	}
-}
-
-// maximumCopied bounds the nodes that stay open or closed when the tree changes.
-const maximumCopied = 1000
