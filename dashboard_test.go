@@ -82,11 +82,15 @@ func TestKeysActOnTheDemo(t *testing.T) {
 		return regexp.MustCompile(`[^e] reclaim · [0-9.]+ `).MatchString(screen)
 	})
 	term.send("H")
-	term.waitForText("headroom check ·")
+	term.waitFor("the result of the check", func(screen string) bool {
+		return regexp.MustCompile(`headroom check · [0-9.]+ `).MatchString(screen)
+	})
 	term.send("P")
 	term.waitForText("reset peak floor?")
 	term.send("y")
-	term.waitForText("reset peak floor ·")
+	term.waitFor("the result of the reset", func(screen string) bool {
+		return regexp.MustCompile(`reset peak floor · [0-9.]+ `).MatchString(screen)
+	})
 	term.send("B") // the demo holds live allocations: it is refused, with how many and whose
 	term.waitForText("rebuild pool?")
 	term.send("y")

@@ -125,7 +125,12 @@ func (term *terminal) stop() {
 		}
 	}
 	_ = term.file.Close()
-	_ = term.emulator.Close()
+	term.waitForEnd()
+	// Closing the pipe of answers ends answerQueries; the emulator's own Close
+	// would write what its Read reads.
+	if pipe, ok := term.emulator.InputPipe().(io.Closer); ok {
+		_ = pipe.Close()
+	}
 }
 
 // screen is what the terminal shows, one line per row, without trailing blanks.

@@ -269,9 +269,10 @@ func actionKind(entry model.Entry) widget.StatusKind {
 	return widget.StatusOK
 }
 
-// say puts a message into the line at the bottom.
+// say puts a message into the line at the bottom. What went wrong with a key is
+// kept like an action's result.
 func (d *Dashboard) say(kind widget.StatusKind, text string) {
-	d.message = message{kind: kind, text: text, wall: d.clock().UnixNano()}
+	d.message = message{kind: kind, text: text, wall: d.clock().UnixNano(), kept: kind == widget.StatusError}
 }
 
 // announce tells the feed what is on the screen, when that has changed.
