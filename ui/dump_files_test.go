@@ -89,6 +89,9 @@ func TestDumpIsReadWhileItIsShown(t *testing.T) {
 	part := partOf(read, 4000)
 	store.SetDump("file:x", dump.New(part))
 	d.show(store.Snapshot(3, fixtureWall))
+	if text := headerText(d) + paneText(t, d, layout.InsidePane); !strings.Contains(text, "the first 4,000 events") || !strings.Contains(text, "still being read") {
+		t.Errorf("a part is shown as if it were the whole: %s", text)
+	}
 	press(d, "x")
 	at := d.lookedAt()
 	if text := headerText(d); at < 0 || at >= 4000 || !strings.Contains(text, "of 4,000") || strings.Contains(text, "cut") {

@@ -15,9 +15,9 @@ import (
 func unreadText(s *scene, fills string) string {
 	switch {
 	case s.view == nil:
-		return "Nothing is watched. " + fills
+		return strings.TrimSpace("Nothing is watched. " + fills)
 	case s.view.Dump != nil:
-		return "This dump has no device. " + fills
+		return strings.TrimSpace("This dump has no device. " + fills)
 	case s.view.StatusWhy != "":
 		return s.view.StatusWhy
 	case s.view.Summary != nil:

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"vramscope/model"
 	"vramscope/model/dump"
 )
 
@@ -13,6 +14,7 @@ type dumpFacts struct {
 	device *dump.Device
 	number int // of the device in index.Devices
 
+	reading bool   // this is the first part of a dump that is still being read
 	history string // how whole the trace is, in a word or two
 
 	event int // BeforeFirst before all
@@ -43,7 +45,10 @@ func (s *scene) dumpFacts() *dumpFacts {
 				f.number = number
 			}
 		}
-		f.history = historyWord(device)
+		f.reading = s.view.Status == model.StatusLoading
+		if f.history = historyWord(device); f.reading {
+			f.history = "being read"
+		}
 		f.reckon()
 	} else if f.event != c.event || f.atEnd != c.atEnd {
 		f.event, f.atEnd = c.event, c.atEnd

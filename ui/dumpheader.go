@@ -29,6 +29,10 @@ func (d *Dashboard) drawDumpHeader(p *grid.Pen, separate func()) {
 	style := grid.Of(themes.Header)
 	separate()
 	switch {
+	case f.atEnd && f.reading:
+		p.Text(style, "the first ")
+		p.Count(style.With(themes.Bold), int64(f.device.Events.Len()), 0)
+		p.Text(style, " events")
 	case f.atEnd:
 		p.Text(style.With(themes.Bold), "end state")
 		p.Text(style, " after ")
@@ -54,7 +58,7 @@ func (d *Dashboard) drawDumpHeader(p *grid.Pen, separate func()) {
 // drawBadge warns of a history that is cut and of what does not add up, with the
 // reason as far as there is room.
 func (d *Dashboard) drawBadge(p *grid.Pen, f *dumpFacts, separate func()) {
-	if d.scene.view.Status == model.StatusLoading {
+	if f.reading {
 		return // it looks cut as long as it is being read
 	}
 	warning := grid.Of(themes.Warning)

@@ -135,7 +135,7 @@ func (s *dumpSpace) find(address uint64) int {
 func spaceOf(s *scene) (space *dumpSpace, why string) {
 	m := s.dumpMoment()
 	if m.index == nil {
-		return nil, "This dump has no device."
+		return nil, unreadText(s, "")
 	}
 	w := s.dumps
 	w.size.take(m.dumpTrace)

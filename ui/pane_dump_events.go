@@ -116,7 +116,7 @@ func (p *dumpEventsPane) draw(r grid.Region, s *scene, _ bool) {
 		return
 	}
 	if !p.collect(s, f) {
-		nothing(r, "Looking through the events…")
+		nothing(r, "The events are being looked through.")
 		return
 	}
 	p.head = 0

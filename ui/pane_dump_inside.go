@@ -28,7 +28,7 @@ func (p *dumpInsidePane) title(s *scene) (string, string) {
 	switch {
 	case f == nil:
 		return "History", ""
-	case len(f.index.Problems) > 0:
+	case len(f.index.Problems) > 0 && !f.reading:
 		return "History", "inconsistent"
 	}
 	return "History", f.history
@@ -70,6 +70,9 @@ func (p *dumpInsidePane) collect(f *dumpFacts) {
 // notesOf is what there is to know of a dump besides its numbers, what matters
 // most first.
 func notesOf(f *dumpFacts) (lines []noteLine) {
+	if f.reading {
+		return []noteLine{{"the file is still being read: this is its end state and the first part of its trace", grid.Of(themes.Text)}}
+	}
 	cut, reason := f.device.History()
 	if base := &f.device.Base; *base != (dump.Totals{}) {
 		lines = append(lines, noteLine{"before recording: " + model.FormatBytes(base.Active()) + " allocated, " +
