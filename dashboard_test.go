@@ -91,15 +91,42 @@ func TestKeysActOnTheDemo(t *testing.T) {
 	term.waitFor("the result of the reset", func(screen string) bool {
 		return regexp.MustCompile(`reset peak floor · [0-9.]+ `).MatchString(screen)
 	})
-	term.send("B") // the demo holds live allocations: it is refused, with how many and whose
-	term.waitForText("rebuild pool?")
-	term.send("y")
-	term.waitFor("the refusal", func(screen string) bool {
-		return regexp.MustCompile(`rebuild pool.*(live|refused|allocations)`).MatchString(screen)
+	// While allocations live a rebuild is refused at once, with how many and
+	// whose; in the pause between two jobs of the demo it asks.
+	term.send("B")
+	term.waitFor("the refusal or the question", func(screen string) bool {
+		return regexp.MustCompile(`rebuild pool on demo render: \d+ live allocations hold .* in render pool|rebuild pool\?`).MatchString(screen)
 	})
+	term.send("n")
 	term.send("q")
 	if code := term.waitForExit(); code != exitFine {
 		t.Errorf("q ends with %d", code)
+	}
+}
+
+// TestRebuildBeginsAGeneration presses B until the demo has a pause between two
+// jobs, when nothing lives in its pool.
+func TestRebuildBeginsAGeneration(t *testing.T) {
+	term := startTerminal(t, 160, 40, nil, "demo", "--no-oom", "--speed", "20")
+	term.waitForText("live", "gen 0")
+	for {
+		term.send("B")
+		screen := term.waitFor("the refusal or the question", func(screen string) bool {
+			return strings.Contains(screen, "live allocations hold") || strings.Contains(screen, "rebuild pool?")
+		})
+		if !strings.Contains(screen, "rebuild pool?") {
+			term.send(escape) // the refusal goes, so that the next one is seen
+			term.waitFor("the refusal to go", func(screen string) bool { return !strings.Contains(screen, "live allocations hold") })
+			continue
+		}
+		term.send("y")
+		screen = term.waitFor("the answer", func(screen string) bool {
+			return strings.Contains(screen, "gen 1") || regexp.MustCompile(`rebuild pool (failed|expired)`).MatchString(screen)
+		})
+		if strings.Contains(screen, "gen 1") {
+			return
+		}
+		term.send(escape)
 	}
 }
 
