@@ -85,7 +85,22 @@ func (f *dumpFacts) originOf(series dump.Series) string {
 
 // details is everything about the moment that is looked at.
 func (f *dumpFacts) details() (title string, lines []string) {
-	return f.titleText(), append(f.eventLines(), f.stackLines(f.stackOf(), true)...)
+	return f.titleText(), append(f.eventLines(f.explanation()), f.stackLines(f.stackOf(), true)...)
+}
+
+// failed says whether the event that is looked at is an allocation that failed.
+func (f *dumpFacts) failed() bool {
+	return !f.atEnd && f.event >= 0 && f.device.Events.Action[f.event] == recorder.DumpOOM
+}
+
+// explanation says why the allocation that is looked at failed; nothing of other
+// events.
+func (f *dumpFacts) explanation() []string {
+	if !f.failed() {
+		return nil
+	}
+	oom := f.device.OOM(f.event)
+	return f.index.Explain(&oom)
 }
 
 // stackOf is the stack of the event that is looked at; 0, which is empty, where
@@ -97,8 +112,9 @@ func (f *dumpFacts) stackOf() int32 {
 	return f.device.Events.Stack[f.event]
 }
 
-// eventLines say what happened, without the stack.
-func (f *dumpFacts) eventLines() (lines []string) {
+// eventLines say what happened, without the stack. why is the explanation of a
+// failed allocation, which comes before when it was.
+func (f *dumpFacts) eventLines(why []string) (lines []string) {
 	switch {
 	case f.atEnd:
 		return f.endLines()
@@ -106,10 +122,7 @@ func (f *dumpFacts) eventLines() (lines []string) {
 		return f.beginLines()
 	}
 	e, at := f.device.Events, f.event
-	if e.Action[at] == recorder.DumpOOM { // why comes before when
-		oom := f.device.OOM(at)
-		lines = append(lines, f.index.Explain(&oom)...)
-	}
+	lines = append(lines, why...)
 	if text := f.timeText(at); text != "" {
 		lines = append(lines, text)
 	}

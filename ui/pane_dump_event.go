@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
@@ -28,6 +27,7 @@ type eventKey struct {
 	event  int
 	atEnd  bool
 	all    bool
+	why    bool // it is known why the allocation failed
 }
 
 func (p *dumpEventPane) title(s *scene) (string, string) {
@@ -44,7 +44,21 @@ func (p *dumpEventPane) title(s *scene) (string, string) {
 
 func (*dumpEventPane) keys() keymap.Context { return keymap.List }
 
-func (*dumpEventPane) prepare(*scene) {}
+// prepare has a failed allocation explained.
+func (*dumpEventPane) prepare(s *scene) { whyFailed(s) }
+
+// whyFailed explains the allocation that is looked at where it failed: nil while
+// that is worked out, and of other events.
+func whyFailed(s *scene) *dumpFailure {
+	f := s.dumpFacts()
+	if f == nil || !f.failed() {
+		return nil
+	}
+	if failure, _ := failureOf(s); failure != nil && failure.Event == f.event {
+		return failure
+	}
+	return nil
+}
 
 // forget lets go of the dump.
 func (p *dumpEventPane) forget() { *p = dumpEventPane{all: p.all} }
@@ -73,8 +87,9 @@ func (p *dumpEventPane) do(action keymap.Action, s *scene) bool {
 }
 
 // collect makes the lines of the moment, once.
-func (p *dumpEventPane) collect(f *dumpFacts) {
-	key := eventKey{f.serial, f.event, f.atEnd, p.all}
+func (p *dumpEventPane) collect(s *scene, f *dumpFacts) {
+	failure := whyFailed(s)
+	key := eventKey{f.serial, f.event, f.atEnd, p.all, failure != nil}
 	if p.key == key {
 		return
 	}
@@ -82,11 +97,17 @@ func (p *dumpEventPane) collect(f *dumpFacts) {
 		p.offset = 0
 	}
 	p.key = key
-	p.lines, p.frames = f.eventLines(), nil
+	var why []string
+	if failure != nil {
+		why = f.index.Explain(&failure.OOM)
+	} else if f.failed() {
+		why = []string{"Why it failed is being worked out."}
+	}
+	p.lines, p.frames = f.eventLines(why), nil
 	if stack := f.stackOf(); stack != 0 {
 		p.frames = f.stackLines(stack, p.all)
 	}
-	p.failed = !f.atEnd && f.event >= 0 && f.device.Events.Action[f.event] == recorder.DumpOOM
+	p.failed = f.failed()
 }
 
 func (p *dumpEventPane) draw(r grid.Region, s *scene, _ bool) {
@@ -95,7 +116,7 @@ func (p *dumpEventPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, unreadText(s, "The selected event's details fill this: who allocated, when it was freed, why an allocation failed."))
 		return
 	}
-	p.collect(f)
+	p.collect(s, f)
 	p.page = max(r.Height(), 1)
 	p.rows = p.height(r.Width())
 	p.offset = min(p.offset, max(p.rows-p.page, 0))

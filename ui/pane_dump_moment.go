@@ -322,7 +322,7 @@ func (*dumpMomentPane) selectedText(s *scene) string {
 	if f == nil {
 		return ""
 	}
-	title, lines := f.titleText(), f.eventLines()
+	title, lines := f.titleText(), f.eventLines(nil)
 	if len(lines) == 0 {
 		return title
 	}
