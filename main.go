@@ -26,7 +26,7 @@ func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // execute runs the program with those arguments and returns its exit code.
 func execute(arguments []string, in *os.File, out, problems io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	p := &program{settings: defaultSettings(), in: in, out: out, problems: problems, lookup: os.LookupEnv}
 	root := p.rootCommand()
@@ -35,13 +35,36 @@ func execute(arguments []string, in *os.File, out, problems io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
-	if errors.Is(err, ui.ErrInterrupted) || err != nil && errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled) {
+	if errors.Is(err, ui.ErrInterrupted) || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return exitInterrupted
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(problems, "vramscope: "+printable(err.Error()))
 	}
 	return exitCode(err)
+}
+
+// untilSignal is a context that ends with SIGTERM or SIGINT. Its cause is
+// ui.ErrInterrupted for the latter.
+func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	go func() {
+		select {
+		case received := <-signals:
+			if received == os.Interrupt {
+				cancel(ui.ErrInterrupted)
+			} else {
+				cancel(nil)
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
 }
 
 // printable takes out of a message what a terminal would obey: it may carry

@@ -105,6 +105,9 @@ func (p *program) showAt(h *hub, moments map[string]dump.Moment) error {
 	options.Warnings, options.Moments = p.warnings, moments
 	h.watchSelf()
 	shown := ui.Run(h.ctx, h, terminal, options)
+	if errors.Is(context.Cause(h.ctx), ui.ErrInterrupted) {
+		shown = ui.ErrInterrupted
+	}
 	if broken := h.close(); broken != nil {
 		return broken
 	}
