@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -84,16 +84,38 @@ func reportCost(t *testing.T, path string) cost {
 	command := exec.Command(binary(t), "report", path)
 	command.Env = testEnvironment(t)
 	begun := time.Now()
-	if out, err := command.CombinedOutput(); err != nil {
+	out, peak, err := watched(command)
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return costOf(command, time.Since(begun))
+	return costOf(command, time.Since(begun), peak)
 }
 
-func costOf(command *exec.Cmd, wall time.Duration) cost {
+// watched runs a command and looks at its high water all the while: what the
+// kernel tells at the end counts the process that started it too.
+func watched(command *exec.Cmd) (out string, peak int64, err error) {
+	var text bytes.Buffer
+	command.Stdout, command.Stderr = &text, &text
+	if err := command.Start(); err != nil {
+		return "", 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return text.String(), peak, err
+		case <-ticker.C:
+			peak = max(peak, highWater(command.Process.Pid))
+		}
+	}
+}
+
+func costOf(command *exec.Cmd, wall time.Duration, peak int64) cost {
 	state := command.ProcessState
-	usage := state.SysUsage().(*syscall.Rusage)
-	return cost{wall, state.UserTime() + state.SystemTime(), usage.Maxrss * 1024, true}
+	return cost{wall, state.UserTime() + state.SystemTime(), peak, true}
 }
 
 // isFinal matches the header of a dump that was read whole.
@@ -111,9 +133,7 @@ func dashboardCost(t *testing.T, path string) cost {
 	if code := term.waitForExit(); code != exitFine {
 		t.Fatalf("ends with %d", code)
 	}
-	c := costOf(term.command, wall)
-	c.peak = peak
-	return c
+	return costOf(term.command, wall, peak)
 }
 
 // highWater is a process's largest resident size so far, in bytes.
@@ -132,12 +152,12 @@ func highWater(pid int) int64 {
 func pythonCost(path string) cost {
 	const load = "import pickle,sys,time\nt=time.perf_counter()\npickle.load(open(sys.argv[1],'rb'))\nprint(time.perf_counter()-t)"
 	command := exec.Command("python3", "-c", load, path)
-	out, err := command.Output()
+	out, peak, err := watched(command)
 	if err != nil {
 		return cost{}
 	}
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-	c := costOf(command, time.Duration(seconds*1e9))
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(out), 64)
+	c := costOf(command, time.Duration(seconds*1e9), peak)
 	c.ok = err == nil
 	return c
 }
