@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -64,7 +65,7 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 func loadDump(ctx context.Context, path string, format *open.Format) (*model.Snapshot, string, error) {
 	index, err := readDump(path, format, open.Watch{Progress: func(_, _, _ int64) bool { return ctx.Err() == nil }})
 	if err != nil {
-		return nil, "", cmp.Or(ctx.Err(), err)
+		return nil, "", cmp.Or(ctx.Err(), fmt.Errorf("%s: %w", path, err))
 	}
 	id := "file:" + path
 	store := model.NewStore(model.DefaultOptions())

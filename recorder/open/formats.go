@@ -49,7 +49,11 @@ const (
 var formats = []Format{
 	{Name: "a recording (.vscope, .vscope.zst)", recording: true, match: isRecording},
 	{
-		Name: "a PyTorch memory snapshot or another Python pickle", match: isPickle, ReadDump: readSnapshot,
+		Name: "a PyTorch memory snapshot", match: isPickle, ReadDump: readSnapshot,
+	},
+	{
+		Name: "a Python pickle of protocol 0 or 1", match: isOldPickle,
+		Reason: "PyTorch writes its snapshots with protocol 2 or later", Advice: "save it again with pickle protocol 2 or later; nothing in it was executed",
 	},
 	{
 		Name: "an archive by torch.save", match: isTorchArchive,
@@ -151,6 +155,18 @@ func isRecording(c *content) bool {
 	}
 	_, isNewer := err.(*recorder.ProtocolError)
 	return isNewer
+}
+
+// isOldPickle says that it begins like a dictionary or a list in a pickle of
+// protocol 0 or 1, which have no header: MARK and DICT or LIST with a memo, or
+// EMPTY_DICT or EMPTY_LIST with one.
+func isOldPickle(c *content) bool {
+	for _, begin := range []string{"(dp0\n", "(dp1\n", "(lp0\n", "(lp1\n", "}q\x00(", "]q\x00("} {
+		if bytes.HasPrefix(c.head, []byte(begin)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPickle says that it begins like a pickle of protocol 2 to 5.

@@ -106,6 +106,7 @@ func TestSnapshotsAreOpened(t *testing.T) {
 
 func TestForeignFilesAreDeclined(t *testing.T) {
 	for want, contents := range map[string][][]byte{
+		"a Python pickle of protocol 0 or 1":  {[]byte("(dp0\nVsegments\np1\n"), []byte("}q\x00(X\x08\x00\x00\x00segments")},
 		"an archive by torch.save":            {[]byte("PK\x03\x04....archive/data.pkl")},
 		"a zip archive":                       {[]byte("PK\x03\x04....")},
 		"an Nsight Systems export":            {[]byte("SQLite format 3\x00....CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS")},
