@@ -112,6 +112,13 @@ func (s *dumpShelf) close(id string) bool {
 	return false
 }
 
+// any says whether a dump is open.
+func (s *dumpShelf) any() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.dumps) > 0
+}
+
 func (s *dumpShelf) find(id string) *shelvedDump {
 	for _, d := range s.dumps {
 		if d.id == id {

@@ -339,6 +339,18 @@ func (h *hub) Open(path string) error {
 	return nil
 }
 
+// hasFiles says whether a file was opened.
+func (h *hub) hasFiles() bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, a := range h.sources {
+		if _, isFile := a.source.(*file.Source); isFile {
+			return true
+		}
+	}
+	return h.dumps.any()
+}
+
 // Close forgets a file, read or not.
 func (h *hub) Close(source string) error {
 	if h.dumps.close(source) {

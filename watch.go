@@ -103,6 +103,9 @@ func (p *program) showAt(h *hub, moments map[string]dump.Moment) error {
 		return err
 	}
 	options.Warnings, options.Moments = p.warnings, moments
+	if h.hasFiles() {
+		terminal.Frames = ui.FramesFile
+	}
 	h.watchSelf()
 	shown := ui.Run(h.ctx, h, terminal, options)
 	if errors.Is(context.Cause(h.ctx), ui.ErrInterrupted) {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,14 @@ import (
 	"vramscope/themes"
 )
 
-// framesPerSecond is how often the renderer looks for a new picture. It is a
-// compromise that was measured at 120×32 with new data four times a second: 60
-// costs a fifth more than 30, and a key's bytes are at the terminal in 22 ms at
-// most with 45.
-const framesPerSecond = 45
+// How often the renderer looks for a new picture, times a second. It is a
+// compromise that was measured at 120×32: looking 60 times costs 1.2 % of a core
+// for nothing, which beside a render is too much; on a file, where nothing runs,
+// a key's bytes shall be at the terminal within 25 ms.
+const (
+	FramesLive = 30
+	FramesFile = 60
+)
 
 // ErrInterrupted is the end of the dashboard by a signal that asks for it
 // (SIGINT, SIGHUP).
@@ -33,6 +37,7 @@ type Terminal struct {
 	Output  io.Writer
 	Profile themes.Profile
 	NoSync  bool // do not bracket frames with synchronized output
+	Frames  int  // how often a new picture is looked for, times a second; 0 is FramesLive
 }
 
 // Run shows the dashboard until the user quits, ctx ends, or a signal comes.
@@ -52,7 +57,7 @@ func Run(ctx context.Context, feed Feed, terminal Terminal, options Options) err
 		tea.WithContext(ctx),
 		tea.WithInput(terminal.Input),
 		tea.WithOutput(terminal.Output),
-		tea.WithFPS(framesPerSecond),
+		tea.WithFPS(cmp.Or(terminal.Frames, FramesLive)),
 		tea.WithColorProfile(colorProfile(terminal.Profile)),
 		tea.WithFilter(newMouseFilter().filter),
 	)

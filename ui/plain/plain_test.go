@@ -1,0 +1,89 @@
+package plain
+
+import (
+	"strings"
+	"testing"
+
+	"vramscope/model"
+	"vramscope/recorder"
+)
+
+func pointer(n int64) *int64 { return &n }
+
+// TestReportAsText holds a report's text to what it must say, line by line.
+func TestReportAsText(t *testing.T) {
+	share := 0.56
+	report := &model.Report{
+		File: "run.vscope", Status: "cut", Why: "the file ends in the middle of a record", Bytes: 3 << 20, Records: 1234, BadLines: 1,
+		Bad: []model.BadLine{{Line: 17, Reason: "no JSON"}}, Missing: []string{"render.py did not say goodbye"},
+		Sources: []model.SourceReport{{
+			Kind: recorder.KindProcess, Name: "render.py", DurationNs: 12e9, Lost: 3,
+			Frames: &model.FramesReport{First: 1, Last: 120, AverageNs: pointer(100e6)},
+			Arenas: []model.ArenaReport{{
+				ID: 1, Name: "shot 1", Length: pointer(1 << 30), HighWater: pointer(700 << 20), PeakEver: 700 << 20, AllocCount: 5120, Failed: 1,
+				Scopes: []model.ScopeReport{{
+					Name: "render", Count: 64, SelfBytes: 1 << 20, TotalBytes: 3 << 30, Peak: 600 << 20, AllocCount: 5000, LiveBytes: pointer(2 << 20),
+					Children: []model.ScopeReport{{Name: "trace", Count: 128, Unclosed: 2}},
+				}},
+				Abandoned: []model.ScopeReport{{Name: "wavefront", Count: 2}},
+			}},
+			Pools: []model.PoolReport{{ID: 1, Name: "render pool", Tier: "B", Why: "default: 71 % of the device was free", Generation: 3,
+				Reserved: pointer(4 << 30), Fragmentation: &share, Generations: []model.GenerationReport{{Generation: 2, EndedAt: 5e9}}}},
+			Peak:    &model.PeakReport{Reported: pointer(47 << 30), Live: pointer(44 << 30), Floor: pointer(47 << 30)},
+			OOMs:    []model.OOMReport{{AtNs: 7e9, Allocator: "pool:1", Asked: 2 << 30, Free: pointer(1 << 30), Scope: "render/trace", Rescued: true, Steps: []string{"retry 1: collect"}}},
+			Actions: []model.ActionReport{{AtNs: 8e9, Line: "force reclaim · 4.2 ms · reserved 4.0 GiB → 3.0 GiB"}},
+		}},
+	}
+	text := Report(report)
+	for _, line := range []string{
+		"run.vscope: cut", "3.0 MiB in 1,234 records", "line 17: no JSON", "missing: render.py did not say goodbye",
+		"process render.py", "frames 1 to 120, 100 ms each", "3 records were lost",
+		"arena 1 shot 1: 1.0 GiB long, high-water 700.0 MiB, highest ever 700.0 MiB, 5,120 allocations, 1 failed",
+		"    render ×64: self 1.0 MiB, total 3.0 GiB, peak 600.0 MiB in 5,000 allocations, live now 2.0 MiB",
+		"      trace ×128", "2 unclosed", "abandoned: wavefront ×2",
+		"pool 1 render pool: tier B (default: 71 % of the device was free), generation 3",
+		"reserved 4.0 GiB, live not known", "fragmentation 56 %", "generation 2 ended after",
+		"peak 47.0 GiB = max(live 44.0 GiB, floor 47.0 GiB, open not known)",
+		"render/trace asked 2.0 GiB of pool:1, free on the device 1.0 GiB, in the pool not known, largest not known: rescued",
+		"retry 1: collect", "force reclaim · 4.2 ms",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the report lacks %q:\n%s", line, text)
+		}
+	}
+}
+
+// TestHostileNamesStayText: what a program calls itself never reaches the
+// terminal as anything but text.
+func TestHostileNamesStayText(t *testing.T) {
+	const hostile = "\x1b]0;owned\x07\x1b[2J\nnew line\u202e\x00"
+	view := &model.SourceView{ID: hostile, Kind: recorder.KindProcess, Name: hostile, StatusWhy: hostile, Trouble: hostile, Frame: -1,
+		Sets:  []recorder.CounterSet{{ID: hostile, Of: recorder.OfDevice}},
+		Pools: []*model.PoolView{{State: recorder.PoolState{Name: hostile, Tier: hostile, Why: hostile}}},
+	}
+	view.Sets[0].Values.Set(recorder.Total, 1)
+	texts := []string{
+		Overview(&model.Snapshot{Sources: []*model.SourceView{view}}, 0),
+		Report(&model.Report{File: hostile, Status: hostile, Why: hostile, Sources: []model.SourceReport{{
+			Name: hostile, Kind: hostile, Ended: hostile, Problems: []string{hostile},
+			Arenas: []model.ArenaReport{{Name: hostile, Scopes: []model.ScopeReport{{Name: hostile}}}},
+			OOMs:   []model.OOMReport{{Scope: hostile, Outcome: hostile, Steps: []string{hostile}}},
+			Notes:  []model.NoteReport{{Text: hostile, Level: hostile}},
+		}}}),
+	}
+	for _, text := range texts {
+		if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r < ' ' || r == 0x7f || r == 0x202e }) {
+			t.Errorf("a control character was written: %q", text)
+		}
+		if strings.Contains(text, "\nnew line") {
+			t.Errorf("a name made a line of its own: %q", text)
+		}
+	}
+}
+
+// TestNothingWatched says so.
+func TestNothingWatched(t *testing.T) {
+	if text := Overview(&model.Snapshot{}, 0); text != "nothing is watched\n" {
+		t.Errorf("%q", text)
+	}
+}
