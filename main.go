@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -19,8 +20,24 @@ import (
 	"vramscope/ui/grid"
 )
 
-// version is set by the linker.
-var version = "unknown"
+// version is set by the linker; a build without it goes by its revision.
+var version string
+
+func init() {
+	if version != "" {
+		return
+	}
+	version = "unknown"
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return
+	}
+	for _, setting := range build.Settings {
+		if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
+			version = setting.Value[:12]
+		}
+	}
+}
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 

@@ -9,6 +9,7 @@ import (
 
 	"vramscope/model"
 	"vramscope/recorder"
+	"vramscope/ui"
 )
 
 // recordSource records a source to a file until the time is over, the source
@@ -30,6 +31,7 @@ func (p *program) recordWith(ctx context.Context, h *hub, path, name string, len
 	if err != nil {
 		return err
 	}
+	h.Show(ui.Interest{Source: view.Source, Processes: true, Focused: true})
 	sources := []string{view.Source}
 	if view.Kind == recorder.KindProcess && !calibration {
 		for _, other := range h.Snapshot().Sources {

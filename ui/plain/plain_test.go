@@ -18,6 +18,8 @@ func TestReportAsText(t *testing.T) {
 		Bad: []model.BadLine{{Line: 17, Reason: "no JSON"}}, Missing: []string{"render.py did not say goodbye"},
 		Sources: []model.SourceReport{{
 			Kind: recorder.KindProcess, Name: "render.py", DurationNs: 12e9, Lost: 3,
+			Sets: []model.SetReport{{ID: "pool:1", Of: recorder.OfPool, Name: "render pool", Why: map[string]string{"active": "the pool has no streams"},
+				Counters: map[string]model.CounterReport{"reserved": {Last: pointer(1 << 30), Max: 2 << 30, At: 3e9}, "allocated": {Max: 5}}}},
 			Frames: &model.FramesReport{First: 1, Last: 120, AverageNs: pointer(100e6)},
 			Arenas: []model.ArenaReport{{
 				ID: 1, Name: "shot 1", Length: pointer(1 << 30), HighWater: pointer(700 << 20), PeakEver: 700 << 20, AllocCount: 5120, Failed: 1,
@@ -37,7 +39,8 @@ func TestReportAsText(t *testing.T) {
 	text := Report(report)
 	for _, line := range []string{
 		"run.vscope: cut", "3.0 MiB in 1,234 records", "line 17: no JSON", "missing: render.py did not say goodbye",
-		"process render.py", "frames 1 to 120, 100 ms each", "3 records were lost",
+		"pool:1 render pool: reserved 1.0 GiB (most 2.0 GiB after 3.0 s), allocated not known (most 5 B after 0 ns)",
+		"active is not known: the pool has no streams", "process render.py", "frames 1 to 120, 100 ms each", "3 records were lost",
 		"arena 1 shot 1: 1.0 GiB long, high-water 700.0 MiB, highest ever 700.0 MiB, 5,120 allocations, 1 failed",
 		"    render ×64: self 1.0 MiB, total 3.0 GiB, peak 600.0 MiB in 5,000 allocations, live now 2.0 MiB",
 		"      trace ×128", "2 unclosed", "abandoned: wavefront ×2",

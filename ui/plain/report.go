@@ -2,8 +2,11 @@ package plain
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"vramscope/model"
+	"vramscope/recorder"
 )
 
 // Report is a recording's report as text.
@@ -52,10 +55,46 @@ func (p *page) sourceReport(s *model.SourceReport) {
 	if s.Dropped > 0 {
 		p.line(1, "%s recorded arenas were pushed out of the registry", count(s.Dropped))
 	}
+	p.sets(s)
 	p.memory(s)
 	p.events(s)
 	for _, problem := range s.Problems {
 		p.line(1, "inconsistent: %s", problem)
+	}
+}
+
+// sets is the counters over the run, of those that are still told at its end
+// the newest value and the most.
+func (p *page) sets(s *model.SourceReport) {
+	for i := range s.Sets {
+		set := &s.Sets[i]
+		if set.Of == recorder.OfArena {
+			continue // the arenas have a section of their own
+		}
+		text := ""
+		for _, counter := range plainCounters {
+			row, ok := set.Counters[counter.String()]
+			if !ok {
+				continue
+			}
+			if text != "" {
+				text += ", "
+			}
+			text += counter.String() + " " + known(row.Last)
+			if row.Last == nil || *row.Last != row.Max {
+				text += " (most " + size(row.Max) + " after " + duration(row.At) + ")"
+			}
+		}
+		if text != "" {
+			name := set.ID
+			if set.Name != "" && set.Name != set.ID {
+				name += " " + set.Name
+			}
+			p.line(1, "%s: %s", name, text)
+		}
+		for _, counter := range slices.Sorted(maps.Keys(set.Why)) {
+			p.line(2, "%s is not known: %s", counter, set.Why[counter])
+		}
 	}
 }
 
