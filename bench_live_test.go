@@ -21,6 +21,7 @@ func TestBenchLive(t *testing.T) {
 	if os.Getenv("VRAMSCOPE_BENCH") != "1" {
 		t.Skip("measures for a minute: make bench runs it")
 	}
+	binary(t) // built before the clock runs
 	fmt.Println("\nwatching one process sampled at 10 Hz, its events on, at 120×32")
 	measureTerminal(t, "vramscope demo", func() *terminal {
 		started := time.Now()
