@@ -46,7 +46,7 @@ func (f *demoFlags) add(command *cobra.Command) {
 func (f *demoFlags) resolve() error {
 	f.options.Memory = int64(f.memory)
 	if f.never {
-		f.options.RescuedEvery, f.options.FailedEvery = local.Never, local.Never
+		f.options.FullEvery, f.options.RescuedEvery, f.options.FailedEvery = local.Never, local.Never, local.Never
 	}
 	switch strings.ToLower(f.tier) {
 	case "":

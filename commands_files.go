@@ -265,6 +265,8 @@ func readable(path string) error {
 		return err
 	case info.IsDir():
 		return usageError{path + " is a directory: name a file in it"}
+	case !info.Mode().IsRegular():
+		return usageError{path + " is no regular file: name a recording or a snapshot"}
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrPermission) {

@@ -166,6 +166,9 @@ name that ends in .zst is compressed. demo starts a demo render where none runs.
 			if output == "" {
 				return usageError{"record takes -o FILE, such as -o run.vscope.zst"}
 			}
+			if length < 0 {
+				return usageError{fmt.Sprintf("--duration %v: name a time from now on, or leave it out", length)}
+			}
 			return p.recordSource(command.Context(), output, arguments[0], length, calibration)
 		},
 	}

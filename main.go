@@ -61,19 +61,19 @@ func execute(arguments []string, in *os.File, out, problems io.Writer) int {
 	return exitCode(err)
 }
 
-// untilSignal is a context that ends with SIGTERM or SIGINT. Its cause is
-// ui.ErrInterrupted for the latter.
+// untilSignal is a context that ends with SIGTERM, SIGINT or SIGHUP. Its cause is
+// ui.ErrInterrupted for the latter two.
 func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
 	go func() {
 		select {
 		case received := <-signals:
-			if received == os.Interrupt {
-				cancel(ui.ErrInterrupted)
-			} else {
+			if received == syscall.SIGTERM {
 				cancel(nil)
+			} else {
+				cancel(ui.ErrInterrupted)
 			}
 		case <-ctx.Done():
 		}

@@ -38,13 +38,14 @@ func (s *Store) judge(now int64) {
 		if source.status != StatusLive || source.info.File != "" {
 			continue
 		}
-		interval := int64(0)
+		interval, troubled := int64(0), false
 		for _, k := range source.keepers {
+			troubled = troubled || k.fold.trouble != "" // it said why nothing comes
 			if hello := k.fold.hello; hello != nil && hello.Hz > 0 {
 				interval = max(interval, int64(3e9/max(hello.Hz, 1e-3)))
 			}
 		}
-		if interval > 0 && now-source.heard > max(staleSource, interval) {
+		if !troubled && interval > 0 && now-source.heard > max(staleSource, interval) {
 			source.status = StatusStale
 			source.why = "nothing came for longer than it said: the program is stopped, or in one long call"
 			s.change(source)

@@ -123,6 +123,10 @@ func (d *Dashboard) record() {
 			d.say(widget.StatusError, "this is a recording already: choose a live source with c")
 			return
 		}
+		if d.scene.newest.Status != model.StatusLive {
+			d.say(widget.StatusError, "nothing comes from "+d.scene.newest.Name+", which is "+d.scene.newest.Status.String()+": choose a live source with c")
+			return
+		}
 		sources = append(sources, d.scene.newest.Source)
 		for _, view := range d.scene.beside {
 			if view.File == "" && view.Kind != recorder.KindProcess {

@@ -78,6 +78,7 @@ type message struct {
 	text string
 	wall int64 // Unix ns
 	kept bool
+	said bool // it answers a key: the next key takes it away, or lets go of it
 }
 
 func newDashboard(feed Feed, options Options) *Dashboard {
@@ -248,10 +249,10 @@ func (d *Dashboard) readLog() {
 		d.seen = entry.Seq
 		switch {
 		case entry.Kind == model.EntryAction:
-			d.message = message{actionKind(entry), entry.Text, d.wallAt(entry.Ns), true}
+			d.message = message{actionKind(entry), entry.Text, d.wallAt(entry.Ns), true, false}
 		case d.message.kept:
 		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
-			d.message = message{widget.StatusError, entry.Name + ": " + entry.Text, d.wallAt(entry.Ns), false}
+			d.message = message{widget.StatusError, entry.Name + ": " + entry.Text, d.wallAt(entry.Ns), false, false}
 		}
 	}
 }
@@ -272,7 +273,7 @@ func actionKind(entry model.Entry) widget.StatusKind {
 // say puts a message into the line at the bottom. What went wrong with a key is
 // kept like an action's result.
 func (d *Dashboard) say(kind widget.StatusKind, text string) {
-	d.message = message{kind: kind, text: text, wall: d.clock().UnixNano(), kept: kind == widget.StatusError}
+	d.message = message{kind: kind, text: text, wall: d.clock().UnixNano(), kept: true, said: true}
 }
 
 // announce tells the feed what is on the screen, when that has changed.

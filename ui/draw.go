@@ -40,7 +40,7 @@ func (d *Dashboard) draw() {
 
 // arrange says where every pane goes.
 func (d *Dashboard) arrange() {
-	options := layout.Options{Input: d.entry != nil, Message: d.message.text != ""}
+	options := layout.Options{Input: d.entry != nil, Message: d.messageHeight()}
 	if d.scene.view != nil {
 		options.Arenas = liveArenas(d.scene.view)
 	}
@@ -140,6 +140,14 @@ func (d *Dashboard) drawBottom(all grid.Region) {
 	}
 }
 
+// messageHeight is the rows that the message needs to be whole.
+func (d *Dashboard) messageHeight() int {
+	if d.message.text == "" {
+		return 0
+	}
+	return widget.StatusHeight(d.message.text, d.width)
+}
+
 func (d *Dashboard) drawMessage(r grid.Region) {
 	note := ""
 	if d.message.wall > 0 {
@@ -165,8 +173,14 @@ func (d *Dashboard) hints() []keymap.Hint {
 func (d *Dashboard) drawHeader(r grid.Region) {
 	r.Clear(grid.Of(themes.Header))
 	end := d.drawSelf(r)
-	p := r.Sub(0, 0, end, 1).Pen(1, 0)
+	room := r.Sub(0, 0, end, 1)
+	p := room.Pen(1, 0)
 	style := grid.Of(themes.Header)
+	defer func() {
+		if p.Left() == 0 { // something was cut, unless it ended just here
+			room.Set(end-1, 0, r.Glyphs().Ellipsis, grid.Of(themes.Dim))
+		}
+	}()
 	p.Text(style.With(themes.Bold), "vramscope")
 	view := d.scene.view
 	if view == nil {
@@ -274,6 +288,9 @@ func (d *Dashboard) drawSelf(r grid.Region) int {
 		return r.Width()
 	}
 	start := r.Width() - selfWidth
+	if self.DeviceBytes < 0 {
+		start += len(" · 0.0 MiB VRAM") - 1
+	}
 	p := r.Pen(start, 0)
 	dim := grid.Of(themes.Dim)
 	p.Text(dim, "self ")
@@ -291,5 +308,5 @@ func (d *Dashboard) drawSelf(r grid.Region) int {
 		p.Bytes(dim, self.DeviceBytes, 0)
 		p.Text(dim, " VRAM")
 	}
-	return start
+	return start - 1
 }

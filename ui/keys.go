@@ -13,6 +13,9 @@ import (
 
 // onKey finds what a key means to whoever has the keys, and does it.
 func (d *Dashboard) onKey(msg tea.KeyPressMsg) tea.Cmd {
+	if d.message.said {
+		d.message = message{}
+	}
 	context := d.context()
 	if d.entry != nil {
 		if binding := keymap.Lookup(context, msg.String()); binding != nil && (binding.Action == keymap.Quit || binding.Action == keymap.Suspend) {

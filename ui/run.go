@@ -142,16 +142,23 @@ func wakeOnData(program *tea.Program, feed Feed, stop <-chan struct{}) {
 // outside or by key, and a terminal that hangs up.
 func obeySignals(program *tea.Program, stop <-chan struct{}) {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTSTP, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTSTP, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 	for {
 		select {
 		case received := <-signals:
-			if received == syscall.SIGHUP {
+			switch received {
+			case syscall.SIGHUP:
 				program.Send(hangupMsg{})
-				continue
+			case syscall.SIGQUIT:
+				// The trace that somebody asks for is to be read on a terminal
+				// that is in order.
+				_ = program.ReleaseTerminal()
+				signal.Reset(syscall.SIGQUIT)
+				_ = syscall.Kill(syscall.Getpid(), syscall.SIGQUIT)
+			default:
+				suspend(program)
 			}
-			suspend(program)
 		case <-stop:
 			return
 		}

@@ -238,7 +238,7 @@ func TestPen(t *testing.T) {
 			t.Errorf("%d columns left", p.Left())
 		}
 	})
-	if want := "1 m 05 s 1.0 GiB/s 10 Hz 4.7+1"; got != want {
+	if want := "1 m 05 s 1.0 GiB/s 10 Hz 4.7…"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -42,8 +42,17 @@ func (p *Pen) Rune(style Style, char rune) {
 	p.x++
 }
 
-// number writes what an Append function has put into the grid's scratch.
+// number writes what an Append function has put into the grid's scratch. A
+// number that does not fit is an ellipsis: a part of its digits would be another
+// number.
 func (p *Pen) number(style Style, text []byte, width int) {
+	if left := p.Left(); numberWidth(text) > left {
+		if left > 0 {
+			p.region.Set(p.x, p.y, p.region.Glyphs().Ellipsis, style)
+		}
+		p.x += left
+		return
+	}
 	if columns := numberWidth(text); columns < width {
 		p.region.blanks(p.x, p.y, width-columns, style)
 		p.x += width - columns

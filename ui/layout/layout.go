@@ -116,7 +116,7 @@ func SizeOf(width, height int) Size {
 // Options are what besides the size a layout depends on.
 type Options struct {
 	Input   bool // a line is being typed: it has a row of its own above the footer
-	Message bool // the result of an action stays: it has a row of its own above the footer
+	Message int  // rows for the result of an action, which stays above the footer; 0 is none
 	Zoomed  Pane // this pane has the whole body; NoPane is none
 	Arenas  int  // how many arenas there are to be shown as bars
 }
@@ -128,6 +128,9 @@ type Place struct {
 	Inner  grid.Rect // what is left for its contents
 	Framed bool      // there are lines around it; the title goes into the upper one
 }
+
+// maxMessage is the most rows of a message.
+const maxMessage = 4
 
 // maxPlaces bounds the panes of a view.
 const maxPlaces = 8
@@ -187,7 +190,10 @@ func (l *Layout) lines(width, height int, options Options) {
 	l.Tabs = above(l.Size >= Compact)
 	l.Footer = below(height >= 6)
 	l.Input = below(options.Input)
-	l.Message = below(options.Message && height >= 12)
+	if rows := min(options.Message, maxMessage, height/10); rows > 0 && height >= 12 {
+		bottom -= rows
+		l.Message = grid.Rect{Y: bottom, W: width, H: rows}
+	}
 	l.Body = grid.Rect{Y: top, W: width, H: bottom - top}
 }
 

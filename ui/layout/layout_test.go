@@ -21,11 +21,11 @@ func TestPictures(t *testing.T) {
 		options       Options
 	}{
 		{"full-120x30", 120, 30, Options{}},
-		{"full-160x48-three-arenas", 160, 48, Options{Arenas: 3, Message: true}},
+		{"full-160x48-three-arenas", 160, 48, Options{Arenas: 3, Message: 1}},
 		{"compact-80x20", 80, 20, Options{}},
-		{"compact-100x26-typing", 100, 26, Options{Message: true, Input: true}},
+		{"compact-100x26-typing", 100, 26, Options{Message: 1, Input: true}},
 		{"mini-40x10", 40, 10, Options{}},
-		{"mini-100x16", 100, 16, Options{Message: true}},
+		{"mini-100x16", 100, 16, Options{Message: 1}},
 		{"tiny-24x6", 24, 6, Options{}},
 	} {
 		var out strings.Builder
@@ -71,7 +71,7 @@ headroom····
 pool········
 arena·······
 scopes······`},
-		{12, 6, Timeline, Options{Message: true}, `
+		{12, 6, Timeline, Options{Message: 1}, `
 HEADER
 timeline····
 ············

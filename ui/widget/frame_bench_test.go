@@ -122,7 +122,7 @@ func (d *dashboard) DrawCell(r grid.Region, row, column int) {
 func (d *dashboard) draw(g *grid.Grid) string {
 	g.Clear()
 	all, frame := g.All(), widget.FrameStyle(false)
-	l := layout.Compute(g.Width(), g.Height(), layout.Overview, layout.Options{Message: true})
+	l := layout.Compute(g.Width(), g.Height(), layout.Overview, layout.Options{Message: 1})
 	for _, place := range l.Places() {
 		widget.Frame(all.At(place.Frame), frame)
 	}

@@ -17,7 +17,7 @@ const (
 	StatusBusy                      // under way
 )
 
-// Status writes a message into the first row of a region, with a mark for its
+// Status writes a message into a region, with a mark for its
 // kind, and a note such as its time at the right end where there is room. The
 // text may be anything; what does not fit is cut.
 func Status(r grid.Region, kind StatusKind, text, note string) {
@@ -32,7 +32,19 @@ func Status(r grid.Region, kind StatusKind, text, note string) {
 	if kind == StatusError || kind == StatusWarning {
 		textStyle = style
 	}
+	if r.Height() > 1 && grid.Width(text) > room {
+		Paragraph(r.Sub(3, 0, r.Width()-4, r.Height()), textStyle, text)
+		return
+	}
 	r.Fit(3, 0, room, textStyle, text, grid.Left)
+}
+
+// StatusHeight is how many rows Status needs for a text to be whole.
+func StatusHeight(text string, width int) int {
+	if grid.Width(text) <= width-4 {
+		return 1
+	}
+	return WrapHeight(text, width-4)
 }
 
 // statusLook is the mark and the style of a kind of message.
