@@ -30,11 +30,9 @@ func (p *program) watch(ctx context.Context, arguments []string) error {
 		return p.watchPlainly(ctx)
 	}
 	h := newHub(ctx, &p.settings)
-	for _, path := range files {
-		if err := h.Open(path); err != nil {
-			_ = h.close()
-			return err
-		}
+	if err := p.openFiles(h, files); err != nil {
+		_ = h.close()
+		return err
 	}
 	if len(files) == 0 {
 		if err := p.watchLive(h); err != nil {
@@ -59,6 +57,22 @@ func (p *program) splitMoments(arguments []string) (files []string, moments map[
 		}
 	}
 	return files, moments
+}
+
+// openFiles opens what can be opened; what cannot is a warning as long as
+// something else is shown.
+func (p *program) openFiles(h *hub, files []string) error {
+	var refused []error
+	for _, path := range files {
+		if err := h.Open(path); err != nil {
+			refused = append(refused, err)
+			p.warnings = append(p.warnings, err.Error())
+		}
+	}
+	if len(refused) > 0 && len(refused) == len(files) {
+		return refused[0]
+	}
+	return nil
 }
 
 // watchLive watches the programs, the devices and the memory of this machine.

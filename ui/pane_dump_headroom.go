@@ -145,6 +145,17 @@ func drawDumpHeadroom(r grid.Region, s *scene, f *dumpFacts) {
 		pen.Fit(dim, text, pen.Left(), grid.Left)
 		return
 	}
+	if oom := f.device.OOM(event); oom.Reason == dump.ReasonLimit {
+		// What the device had free says nothing of a process that may not have it.
+		pen.Text(grid.Of(themes.Warning), "the process's own limit")
+		pen.Text(dim, ": refused ")
+		pen.Short(plain, oom.Asked, 0)
+		pen.Text(dim, " with ")
+		pen.Short(plain, oom.Driver, 0)
+		pen.Text(dim, " free on the device, OOM ")
+		pen.Count(dim, int64(event), 0)
+		return
+	}
 	number, words := (*grid.Pen).Bytes, r.Width() >= wordyFormula
 	if r.Width() < formulaWidth+16 {
 		number = (*grid.Pen).Short

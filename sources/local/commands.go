@@ -55,7 +55,9 @@ func (r *Render) reclaim(ack *recorder.Ack, force bool) {
 	if !report.Acted() {
 		ack.Why = report.Trigger
 	}
+	emptied := false
 	for _, line := range report.Lines {
+		emptied = emptied || line.Gauge == pool.GaugeDriverFree
 		result := recorder.ResultLine{
 			What: line.What + ": " + line.Gauge.String(), Before: known(line.Before), After: known(line.After),
 			Why: line.Why, Took: line.Nanoseconds,
@@ -66,6 +68,10 @@ func (r *Render) reclaim(ack *recorder.Ack, force bool) {
 			result.Freed = known(line.Freed)
 		}
 		ack.Result = append(ack.Result, result)
+	}
+	if report.Acted() && !emptied && report.Reclaimable < pool.MinimumReclaimable {
+		ack.Why = fmt.Sprintf("caches were kept: %d MiB are cached, and under %d MiB emptying them is not worth the wait; R forces it",
+			report.Reclaimable>>20, pool.MinimumReclaimable>>20)
 	}
 }
 

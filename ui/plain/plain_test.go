@@ -22,7 +22,7 @@ func TestReportAsText(t *testing.T) {
 				Counters: map[string]model.CounterReport{"reserved": {Last: pointer(1 << 30), Max: 2 << 30, At: 3e9}, "allocated": {Max: 5}}}},
 			Frames: &model.FramesReport{First: 1, Last: 120, AverageNs: pointer(100e6)},
 			Arenas: []model.ArenaReport{{
-				ID: 1, Name: "shot 1", Length: pointer(1 << 30), HighWater: pointer(700 << 20), PeakEver: 700 << 20, AllocCount: 5120, Failed: 1,
+				ID: 1, Name: "shot 1", Length: pointer(1 << 30), HighWater: pointer(700 << 20), PeakEver: 700 << 20, AllocCount: 5120, Failed: 1, EventsComplete: true,
 				Scopes: []model.ScopeReport{{
 					Name: "render", Count: 64, SelfBytes: 1 << 20, TotalBytes: 3 << 30, Peak: 600 << 20, AllocCount: 5000, LiveBytes: pointer(2 << 20),
 					Children: []model.ScopeReport{{Name: "trace", Count: 128, Unclosed: 2}},

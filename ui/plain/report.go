@@ -125,8 +125,12 @@ func (p *page) memory(s *model.SourceReport) {
 }
 
 func (p *page) arena(a *model.ArenaReport) {
-	p.line(1, "arena %d %s: %s long, high-water %s, highest ever %s, %s allocations, %s failed", a.ID, a.Name,
-		known(a.Length), known(a.HighWater), size(a.PeakEver), count(a.AllocCount), count(a.Failed))
+	failed := count(a.Failed) + " failed"
+	if !a.EventsComplete {
+		failed = "at least " + failed // its first events were not seen
+	}
+	p.line(1, "arena %d %s: %s long, high-water %s, highest ever %s, %s allocations, %s", a.ID, a.Name,
+		known(a.Length), known(a.HighWater), size(a.PeakEver), count(a.AllocCount), failed)
 	for i := range a.Scopes {
 		p.scope(2, "", &a.Scopes[i])
 	}
