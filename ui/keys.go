@@ -187,7 +187,7 @@ func (d *Dashboard) back() {
 		d.moment = 0
 		d.setScene()
 	case d.baseline != nil:
-		d.baseline = nil
+		d.endComparison()
 		d.setScene()
 	case d.view != layout.Overview:
 		d.view = layout.Overview
@@ -301,10 +301,18 @@ func (d *Dashboard) lookAt(ns int64) {
 	d.setScene()
 }
 
+// endComparison forgets the remembered moment.
+func (d *Dashboard) endComparison() {
+	if d.baseline.pinned {
+		d.choices.arena = 0
+	}
+	d.baseline = nil
+}
+
 // remember keeps the moment as the one that later ones are compared with.
 func (d *Dashboard) remember() {
 	if d.baseline != nil {
-		d.baseline = nil
+		d.endComparison()
 		d.setScene()
 		d.say(widget.StatusInfo, "no longer comparing")
 		return
@@ -313,6 +321,10 @@ func (d *Dashboard) remember() {
 		return
 	}
 	d.baseline = &baseline{view: d.scene.view, name: d.scene.view.Name, dump: d.scene.dumpMoment()}
+	if arena := d.choices.arenaOf(d.scene.view); arena != nil && d.choices.arena == 0 {
+		// The newest arena is another one in a moment: compare this one.
+		d.choices.arena, d.baseline.pinned = arena.ID, true
+	}
 	d.setScene()
 	d.say(widget.StatusInfo, "this moment is remembered: the scopes (4) show what changed since; d ends it")
 }

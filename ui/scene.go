@@ -28,9 +28,10 @@ type scene struct {
 
 // baseline is a moment that later ones are compared with.
 type baseline struct {
-	view *model.SourceView
-	name string
-	dump dumpMoment // of a memory dump
+	pinned bool // the choice of an arena was made for it
+	view   *model.SourceView
+	name   string
+	dump   dumpMoment // of a memory dump
 }
 
 // headroom is the headroom of the scene's source, reckoned once.
