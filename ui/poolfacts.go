@@ -24,6 +24,8 @@ type poolFacts struct {
 	releasable       int64
 	segments         int64
 
+	fromBlocks bool // all but the peak is counted from the pool's blocks
+
 	retries   int64 // of the failure callback that are spent
 	cooldown  int64 // ns until they are granted again
 	exhausted int64
@@ -56,7 +58,9 @@ func poolFactsOf(s *scene) (facts poolFacts, ok bool) {
 	return facts, true
 }
 
-// addBlocks fills in what the blocks say and the counters do not.
+// addBlocks fills in what the blocks say and the counters do not. Where every
+// block is known it is the blocks that count: the panes beside show them, and a
+// sample is of another moment.
 func (f *poolFacts) addBlocks(s *scene) {
 	if f.pool == nil {
 		return
@@ -65,15 +69,23 @@ func (f *poolFacts) addBlocks(s *scene) {
 	if !ok {
 		return
 	}
-	fill(&f.live, use.Live)
-	fill(&f.liveBlocks, int64(use.LiveBlocks))
-	fill(&f.requested, use.Requested)
-	fill(&f.size, use.Reserved)
-	fill(&f.free, use.Free.Bytes)
-	fill(&f.freeBlocks, int64(use.Free.Blocks))
-	fill(&f.largest, use.Free.Largest)
-	fill(&f.releasable, use.Releasable)
-	fill(&f.segments, int64(use.Segments))
+	f.fromBlocks = f.pool.Complete
+	f.take(&f.live, use.Live)
+	f.take(&f.liveBlocks, int64(use.LiveBlocks))
+	f.take(&f.requested, use.Requested)
+	f.take(&f.size, use.Reserved)
+	f.take(&f.free, use.Free.Bytes)
+	f.take(&f.freeBlocks, int64(use.Free.Blocks))
+	f.take(&f.largest, use.Free.Largest)
+	f.take(&f.releasable, use.Releasable)
+	f.take(&f.segments, int64(use.Segments))
+}
+
+// take sets a number to what the blocks say.
+func (f *poolFacts) take(number *int64, value int64) {
+	if f.fromBlocks || *number == grid.Missing {
+		*number = value
+	}
 }
 
 // addLadder fills in where the failure callback stood when the program told of
@@ -212,9 +224,9 @@ func poolOrigins(s *scene) (all []origin) {
 	}
 	add := func(name string, counter recorder.Counter, shown int64, count bool) {
 		figure := s.view.Figure(facts.set, counter)
-		if !figure.Known && shown != grid.Missing {
+		if (!figure.Known || facts.fromBlocks && counter != recorder.PeakAllocated) && shown != grid.Missing {
 			figure = model.Figure{Value: shown, Known: true, Origin: "counted from the pool's blocks", View: s.view.ID}
-			if counter == recorder.Free && facts.set != nil && facts.set.Values.Known(recorder.Reserved) {
+			if !facts.fromBlocks && counter == recorder.Free && facts.set != nil && facts.set.Values.Known(recorder.Reserved) {
 				figure.Origin = "size - live"
 			}
 		}
