@@ -18,6 +18,7 @@ func (d *Dashboard) drawFrame() string {
 // draw draws everything into the grid.
 func (d *Dashboard) draw() {
 	d.grid.Resize(d.width, d.height)
+	d.scene.blocks = d.view == layout.Pool
 	d.arrange()
 	all := d.grid.All()
 	if r := d.layout.Header; !r.Empty() {

@@ -58,9 +58,9 @@ func poolFactsOf(s *scene) (facts poolFacts, ok bool) {
 	return facts, true
 }
 
-// addBlocks fills in what the blocks say and the counters do not. Where every
-// block is known it is the blocks that count: the panes beside show them, and a
-// sample is of another moment.
+// addBlocks fills in what the blocks say and the counters do not. Beside
+// panes that show every block it is the blocks that count, for a sample is of
+// another moment; beside the headroom it is the sample that the headroom has.
 func (f *poolFacts) addBlocks(s *scene) {
 	if f.pool == nil {
 		return
@@ -69,7 +69,7 @@ func (f *poolFacts) addBlocks(s *scene) {
 	if !ok {
 		return
 	}
-	f.fromBlocks = f.pool.Complete
+	f.fromBlocks = s.blocks && f.pool.Complete
 	f.take(&f.live, use.Live)
 	f.take(&f.liveBlocks, int64(use.LiveBlocks))
 	f.take(&f.requested, use.Requested)

@@ -20,6 +20,7 @@ type scene struct {
 	past     bool  // the moment is not the newest
 	paused   bool
 	readOnly bool
+	blocks   bool      // the view shows the pool's blocks
 	baseline *baseline // what d remembered; nil when nothing
 	choices  *choices  // what the panes share; they change it
 	dumps    *dumpWork // what has been worked out about memory dumps
