@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +36,6 @@ type hub struct {
 
 	mutex   sync.Mutex
 	sources map[string]*attached
-	order   []string
 	failed  error // what broke in a goroutine of ours
 	tape    *recording
 	nvml    *nvml.Source
@@ -153,9 +151,6 @@ func (h *hub) attach(source model.Source, info model.SourceInfo) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	a := &attached{source: source, hellos: map[string]*recorder.Hello{}, cancel: cancel}
 	a.probe, _ = source.(*probe.Source)
-	if h.sources[info.ID] == nil {
-		h.order = append(h.order, info.ID)
-	}
 	h.sources[info.ID] = a
 	h.mutex.Unlock()
 	h.tell(func(store *model.Store) { store.Add(info) })
@@ -367,7 +362,6 @@ func (h *hub) Close(source string) error {
 	}
 	a.cancel()
 	delete(h.sources, source)
-	h.order = slices.DeleteFunc(h.order, func(id string) bool { return id == source })
 	h.tell(func(store *model.Store) { store.Remove(source) })
 	return nil
 }
