@@ -24,6 +24,10 @@ func (d *Dashboard) onKey(msg tea.KeyPressMsg) tea.Cmd {
 		d.typeEntry(msg)
 		return nil
 	}
+	if d.popup != nil && msg.String() == "q" {
+		d.popup = nil // q leaves what is in front; ctrl+c quits from anywhere
+		return nil
+	}
 	binding := keymap.Lookup(context, msg.String())
 	if binding == nil {
 		d.sorting = false

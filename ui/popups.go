@@ -11,14 +11,24 @@ import (
 	"vramscope/ui/widget"
 )
 
+// helpWidth is how wide the sentences of the help are: they fit beside the keys
+// on 80 columns.
+const helpWidth = 48
+
 // newHelp lists every key.
 func newHelp() *popup {
 	p := &popup{title: "Keys", selected: -1}
 	for group := range keymap.GroupCount {
 		p.lines = append(p.lines, popupLine{label: keymap.Group(group).String(), head: true})
 		for _, binding := range keymap.All() {
-			if binding.Group == keymap.Group(group) {
-				p.lines = append(p.lines, popupLine{label: binding.Label(), text: binding.Long})
+			if binding.Group != keymap.Group(group) {
+				continue
+			}
+			label := binding.Label()
+			wrapped := widget.Wrap(binding.Long, helpWidth)
+			for text, more := wrapped.Next(); more; text, more = wrapped.Next() {
+				p.lines = append(p.lines, popupLine{label: label, text: text})
+				label = ""
 			}
 		}
 	}
@@ -41,7 +51,11 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, reser
 		if view.StatusWhy != "" {
 			text += ": " + view.StatusWhy
 		}
-		p.lines = append(p.lines, popupLine{label: headName(view), text: summaryText(view, reserve) + text, style: statusStyle(view.Status), id: view.ID})
+		label := headName(view)
+		if view.Hello != nil && view.Hello.PID > 0 {
+			label += " " + pidText(view.Hello.PID) // two programs may have one name
+		}
+		p.lines = append(p.lines, popupLine{label: label, text: summaryText(view, reserve) + text, style: statusStyle(view.Status), id: view.ID})
 	}
 	if len(p.lines) == 0 {
 		p.lines = []popupLine{{text: "nothing is watched: start a program with `vramscope run -- python render.py`, or `vramscope demo`"}}
