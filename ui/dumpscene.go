@@ -63,14 +63,6 @@ func (c *dumpChoices) stretch(d *dump.Device) (from, to int) {
 	return max(c.from, 0), min(c.to, last)
 }
 
-// moment is the moment looked at.
-func (c *dumpChoices) moment() dump.Moment {
-	if c.atEnd {
-		return dump.AtEnd
-	}
-	return dump.AtEvent(c.event)
-}
-
 // paneOf is the pane that stands in a place: on a memory dump its own, where
 // there is one.
 func (d *Dashboard) paneOf(name layout.Pane) pane {

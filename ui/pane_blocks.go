@@ -134,7 +134,7 @@ func (p *blocksPane) drawSegment(r grid.Region, s *scene, segment, from int, foc
 	if here && at >= 0 && at < int64(len(p.drawn)) {
 		drawn.Cursor = int(at)
 	}
-	p.drawLabel(r, shown, here, from == 0)
+	drawSegmentLabel(r, p.place.gutter, shown.Address, shown.Bytes, here, from == 0)
 	part := r.Sub(p.place.gutter, 0, r.Width()-p.place.gutter, r.Height())
 	drawn.Draw(part)
 	if here && focused {
@@ -164,9 +164,10 @@ func (p *blocksPane) step(cell *model.Cell, now int64) int {
 // ageSteps are the ages, in ns, from which on the next colour is taken.
 var ageSteps = [themes.RampSteps - 1]int64{1e8, 5e8, 2e9, 1e10, 6e10, 3e11, 18e11}
 
-// drawLabel names a segment in front of its first row.
-func (p *blocksPane) drawLabel(r grid.Region, segment *model.Segment, here, first bool) {
-	if p.place.gutter == 0 || !first {
+// drawSegmentLabel names a segment in the gutter in front of its first row, as
+// far as the gutter is wide.
+func drawSegmentLabel(r grid.Region, gutter int, address uint64, bytes int64, here, first bool) {
+	if gutter == 0 || !first {
 		return
 	}
 	style := grid.Of(themes.Dim)
@@ -174,12 +175,12 @@ func (p *blocksPane) drawLabel(r grid.Region, segment *model.Segment, here, firs
 		style = grid.Of(themes.Accent)
 	}
 	x := 0
-	if p.place.gutter > sizeWidth {
-		fitAddress(r.Sub(0, 0, addressWidth, 1), style, segment.Address)
+	if gutter > sizeWidth {
+		fitAddress(r.Sub(0, 0, addressWidth, 1), style, address)
 		x = addressWidth + 1
 	}
 	pen := r.Pen(x, 0)
-	pen.Short(style, segment.Bytes, sizeWidth)
+	pen.Short(style, bytes, sizeWidth)
 }
 
 func (p *blocksPane) drawLegend(r grid.Region) {

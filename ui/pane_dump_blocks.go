@@ -134,7 +134,7 @@ func (p *dumpBlocksPane) drawSegment(r grid.Region, segment, from int, focused b
 	if here && at >= 0 && at < int64(len(p.drawn)) {
 		drawn.Cursor = int(at)
 	}
-	p.drawLabel(r, shown, here, from == 0)
+	drawSegmentLabel(r, p.place.gutter, shown.Address, shown.Bytes, here, from == 0)
 	part := r.Sub(p.place.gutter, 0, r.Width()-p.place.gutter, r.Height())
 	drawn.Draw(part)
 	for i, style := range p.marks {
@@ -221,24 +221,6 @@ func (p *dumpBlocksPane) age(block *dump.Block) int {
 	all := bits.Len(uint(p.cursor.space.device().Events.Len()))
 	ago := bits.Len(uint(max(p.cursor.space.event-block.Alloc, 0)))
 	return min(ago*last/max(all, 1), last-1)
-}
-
-// drawLabel names a segment in front of its first row.
-func (p *dumpBlocksPane) drawLabel(r grid.Region, segment *dumpSegment, here, first bool) {
-	if p.place.gutter == 0 || !first {
-		return
-	}
-	style := grid.Of(themes.Dim)
-	if here {
-		style = grid.Of(themes.Accent)
-	}
-	x := 0
-	if p.place.gutter > sizeWidth {
-		fitAddress(r.Sub(0, 0, addressWidth, 1), style, segment.Address)
-		x = addressWidth + 1
-	}
-	pen := r.Pen(x, 0)
-	pen.Short(style, segment.Bytes, sizeWidth)
 }
 
 func (p *dumpBlocksPane) drawLegend(r grid.Region) {

@@ -305,11 +305,3 @@ func (p *processesPane) selectedText(s *scene) string {
 	}
 	return strconv.Itoa(p.rows.rows[p.table.Selected].pid)
 }
-
-// source is the source behind the selected row, "" when it has none.
-func (p *processesPane) source() string {
-	if p.table.Selected < len(p.rows.rows) && p.rows.rows[p.table.Selected].view != nil {
-		return p.rows.rows[p.table.Selected].view.ID
-	}
-	return ""
-}
