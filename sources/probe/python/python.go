@@ -1,0 +1,48 @@
+// Package python holds the probe that goes into a Python process. In the
+// repository it is a package with one idea a file; what the program delivers
+// is one file, which needs nothing but Python's standard library.
+package python
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed vramscope_probe/*.py
+var files embed.FS
+
+// ModuleName is the name under which the probe is imported. Its file is
+// ModuleName + ".py".
+const ModuleName = "vramscope_probe"
+
+// parts are the files of the package in the order in which they are joined: a
+// part only uses names of those before it.
+var parts = []string{
+	"adapter",
+	"outlet",
+	"__init__",
+}
+
+// Module is the probe as one Python file.
+//
+// The parts name what they take from one another in one-line imports
+// ("from .adapter import Adapter"), which have no place in a single file, where
+// every part sees the names of those before it.
+func Module() string {
+	var module strings.Builder
+	for i, part := range parts {
+		text, err := files.ReadFile("vramscope_probe/" + part + ".py")
+		if err != nil {
+			panic("the probe lacks its part " + part + ": " + err.Error())
+		}
+		if i > 0 {
+			module.WriteString("\n\n")
+		}
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "from .") {
+				module.WriteString(line)
+			}
+		}
+	}
+	return module.String()
+}

@@ -1,0 +1,7 @@
+"""The probe of vramscope: it samples what the allocator libraries of this
+process hold, and obeys the dashboard. Standard library only, Python 3.9 and
+later; it imports no allocator library and prints nothing.
+
+In the repository it is a package with one idea a file; the program delivers it
+as one file, joined in the order of python.go.
+"""

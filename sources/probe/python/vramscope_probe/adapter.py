@@ -1,0 +1,144 @@
+"""What the probe asks of an allocator library, and what it gives it to write on.
+
+An Adapter stands for one library inside this process. The probe never imports
+that library: it is found in sys.modules or it is not there. Everything here is
+said in the terms of the record format (recorder/FORMAT.md): bytes are int,
+times are monotonic nanoseconds, a counter that is not known is left out and
+says why.
+"""
+import sys
+import time
+
+
+class Sets:
+    """The counter sets of one sample, in order."""
+
+    def __init__(self):
+        self.sets = []
+
+    def add(self, identity, of, name, device, call, counters, inside="", why=None):
+        """Adds a counter set.
+
+        identity is its name in this source ("torch:0"), of what it counts
+        ("pool", "arena", "process", "peaks"), name a label for the screen,
+        device the UUID of the GPU, call the call that the numbers came from,
+        counters {counter: int} with the names of recorder/FORMAT.md, inside the
+        identity of the set that this one lies in, why {counter: reason} for
+        those that are missing. Counters that are None are left out.
+        """
+        entry = {"id": identity, "of": of}
+        if inside:
+            entry["in"] = inside
+        if name:
+            entry["name"] = name
+        if device:
+            entry["dev"] = device
+        if call:
+            entry["call"] = call
+        entry["c"] = {key: int(value) for key, value in counters.items() if value is not None}
+        if why:
+            entry["why"] = dict(why)
+        self.sets.append(entry)
+
+
+class Report:
+    """What a command did, line by line; the answer is made of it."""
+
+    def __init__(self):
+        self.acted = None  # bool once something could be said
+        self.failed = False
+        self.why = ""
+        self.path = ""
+        self.lines = []
+
+    def line(self, what, before=None, after=None, freed=None, why="", took=None):
+        """Adds a line: bytes before and after, freed those that went back to
+        the driver, why less came back than asked, took nanoseconds."""
+        entry = {"what": what}
+        for key, value in (("before", before), ("after", after), ("freed", freed)):
+            if value is not None:
+                entry[key] = int(value)
+        if why:
+            entry["why"] = why
+        if took is not None:
+            entry["took"] = int(took)
+        self.lines.append(entry)
+
+    def fail(self, why):
+        """Says that the command could not be carried out, in one sentence that
+        says what to do."""
+        self.failed, self.why = True, why
+
+
+class Adapter:
+    """One allocator library. Subclasses override what the library can do.
+
+    sample runs on the probe's own thread and makes cheap reads only: no
+    allocation, no free, no synchronisation, no call that could make a CUDA
+    context. The commands run on the main thread at a safe point. Whatever they
+    raise is caught by the probe, counted, and told in the next sample or in the
+    answer; it never reaches the program.
+    """
+
+    name = ""  # as in hello's "have"
+    module = ""  # the key of sys.modules that shows that the library is there
+    period = 0.0  # seconds that pass between two samples at least; 0 is every one
+
+    def library(self):
+        """The library's module if the program has loaded it, else None."""
+        return sys.modules.get(self.module)
+
+    def sample(self, out):
+        """Adds this library's counter sets to out, a Sets."""
+
+    def state(self):
+        """{"arenas": [...], "pools": [...], "nonarena": [...]} as the state
+        record has them; empty parts may be left out. Runs on the probe's
+        thread."""
+        return {}
+
+    def drain(self, publish):
+        """Hands what was noted since the last call to publish, record by record
+        (dicts of the record format without "src"). Runs on the probe's thread,
+        often; with nothing to hand on it costs a test."""
+
+    def record(self, report, on):
+        """Arms or disarms what this library can record."""
+
+    def refusals(self):
+        """{command: why} for the commands that this library cannot obey. A
+        command that no adapter can obey is offered as refused."""
+        return {}
+
+    def capturing(self):
+        """Why no command may touch the device now (a CUDA graph is being
+        captured), or "". Runs on the main thread."""
+        return ""
+
+    def reclaim(self, report, device, forced):
+        """Gives cached memory back to the driver. device is a UUID or "" for
+        every device."""
+
+    def rebuild(self, report, device):
+        """Tears the pool down and builds it again, never over live blocks."""
+
+    def reset_peak(self, report, device):
+        """Begins a new window of the peak counters."""
+
+    def snapshot(self, report, path):
+        """Writes the library's own memory dump to path."""
+
+
+#: Every adapter, in the order in which samples show and reclaim asks them.
+ADAPTERS = []
+
+
+def register(adapter):
+    """Adds an adapter to those that the probe asks."""
+    ADAPTERS.append(adapter)
+    return adapter
+
+
+def monotonic():
+    """Nanoseconds of CLOCK_MONOTONIC, as every record counts them."""
+    return time.monotonic_ns()
