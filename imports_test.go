@@ -19,6 +19,10 @@ var house = map[string]struct{ folders, modules []string }{
 	"themes": {},
 	"arena":  {},
 	"pool":   {},
+	"pool/cuda": {
+		folders: []string{"pool"},
+		modules: []string{"gorgonia.org/cu"},
+	},
 	"recorder": {
 		folders: []string{"arena", "pool"},
 		modules: []string{"github.com/klauspost/compress", "golang.org/x/sys"},
@@ -29,7 +33,7 @@ var house = map[string]struct{ folders, modules []string }{
 	},
 	"model": {folders: []string{"arena", "pool", "recorder"}},
 	"sources": {
-		folders: []string{"arena", "pool", "recorder", "recorder/open"},
+		folders: []string{"arena", "pool", "pool/cuda", "recorder", "recorder/open"},
 		modules: []string{"github.com/NVIDIA/go-nvml", "github.com/fsnotify/fsnotify", "golang.org/x/sys"},
 	},
 	"ui": {
@@ -100,11 +104,44 @@ func TestForbiddenEdgeIsSeen(t *testing.T) {
 		{"ui", "vramscope"},
 		{"themes", "vramscope/model"},
 		{"pool", "gorgonia.org/cu"},
+		{"sources/local", "gorgonia.org/cu"},
 		{"elsewhere", "vramscope/arena"},
 	} {
 		if problem := checkEdge(edge.from, edge.imported, false); problem == "" {
 			t.Errorf("%s may import %s, and should not", edge.from, edge.imported)
 		}
+	}
+}
+
+// TestOneFolderKnowsTheDriver keeps the binding in the one package that loads
+// the driver with care: imported anywhere else, main's own folder included, it
+// ends every program that starts without a GPU.
+func TestOneFolderKnowsTheDriver(t *testing.T) {
+	const binding, folder = "gorgonia.org/cu", "pool/cuda"
+	importers := 0
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			if imported, _ := strconv.Unquote(spec.Path.Value); within(imported, binding) {
+				importers++
+				if filepath.ToSlash(filepath.Dir(path)) != folder {
+					t.Errorf("%s imports %s, which only %s may", path, imported, folder)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if importers == 0 {
+		t.Errorf("nothing imports %s: the check sees no file of %s", binding, folder)
 	}
 }
 
