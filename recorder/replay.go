@@ -29,13 +29,11 @@ type Replayed struct {
 // temporary contexts are passed over, and so is a context's end without its
 // beginning.
 func ReplayPointers(events iter.Seq[*ArenaEvent], from ReplayFrom) Replayed {
-	state := pointerReplay{from: from, forward: from.Forward, reverse: from.ReverseUsed}
+	state := newPointerReplay(from)
 	for event := range events {
 		state.observe(event)
 	}
-	state.result.End = state.forward - from.Forward
-	state.result.ReverseEnd = state.reverse - from.ReverseUsed
-	return state.result
+	return state.replayed()
 }
 
 // pointerReplay is a pair of pointers under way. reverse counts what is in use
@@ -45,6 +43,17 @@ type pointerReplay struct {
 	forward, reverse int64
 	saved            []savedPointers
 	result           Replayed
+}
+
+func newPointerReplay(from ReplayFrom) pointerReplay {
+	return pointerReplay{from: from, forward: from.Forward, reverse: from.ReverseUsed}
+}
+
+// replayed is what was found so far.
+func (p *pointerReplay) replayed() Replayed {
+	p.result.End = p.forward - p.from.Forward
+	p.result.ReverseEnd = p.reverse - p.from.ReverseUsed
+	return p.result
 }
 
 type savedPointers struct {
