@@ -5,10 +5,13 @@ package python
 
 import (
 	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
-//go:embed vramscope_probe/*.py
+//go:embed vramscope_probe/*.py sitecustomize.py
 var files embed.FS
 
 // ModuleName is the name under which the probe is imported. Its file is
@@ -45,4 +48,20 @@ func Module() string {
 		}
 	}
 	return module.String()
+}
+
+// WriteTo lays the probe down in a folder that is there: the module, and the
+// sitecustomize.py that starts it in a Python process that has the folder in
+// its PYTHONPATH. The error names the file that could not be written.
+func WriteTo(dir string) error {
+	start, err := files.ReadFile("sitecustomize.py")
+	if err != nil {
+		panic("the probe lacks its sitecustomize.py: " + err.Error())
+	}
+	for name, text := range map[string]string{ModuleName + ".py": Module(), "sitecustomize.py": string(start)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("the probe cannot be laid down: %w", err)
+		}
+	}
+	return nil
 }
