@@ -28,7 +28,7 @@ var house = map[string]struct{ folders, modules []string }{
 		modules: []string{"github.com/klauspost/compress", "golang.org/x/sys"},
 	},
 	"recorder/open": {
-		folders: []string{"recorder", "recorder/torchsnap"},
+		folders: []string{"recorder", "recorder/torchsnap", "recorder/algan"},
 		modules: []string{"github.com/klauspost/compress", "golang.org/x/sys"},
 	},
 	"model": {folders: []string{"arena", "pool", "recorder"}},
@@ -36,8 +36,16 @@ var house = map[string]struct{ folders, modules []string }{
 		folders: []string{"arena", "pool", "pool/cuda", "recorder", "recorder/open"},
 		modules: []string{"github.com/NVIDIA/go-nvml", "github.com/fsnotify/fsnotify", "golang.org/x/sys"},
 	},
+	"sources/probe/launch": {
+		folders: []string{"sources/probe/python"},
+		modules: []string{"golang.org/x/sys"},
+	},
+	"sources/probe/attach": {
+		folders: []string{"sources/probe", "sources/probe/python"},
+		modules: []string{"golang.org/x/sys"},
+	},
 	"ui": {
-		folders: []string{"model", "model/dump", "arena", "pool", "recorder", "themes"},
+		folders: []string{"model", "model/dump", "model/cost", "arena", "pool", "recorder", "themes"},
 		modules: []string{
 			"charm.land/bubbletea/v2", "charm.land/bubbles/v2", "charm.land/lipgloss/v2",
 			"github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi",

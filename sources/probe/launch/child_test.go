@@ -1,0 +1,279 @@
+package launch_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"vramscope/sources/probe/launch"
+)
+
+// wrapperVariable makes this test's own program the one under test: it starts
+// its arguments and ends as they do.
+const wrapperVariable = "LAUNCH_TEST_WRAPPER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(wrapperVariable) == "" {
+		os.Exit(m.Run())
+	}
+	child, err := launch.Start(os.Args[1:], os.Environ())
+	var start *launch.StartError
+	if errors.As(err, &start) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(start.Code())
+	}
+	exit, err := child.Wait()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(125)
+	}
+	os.Exit(exit.Status())
+}
+
+func wrapper(t *testing.T, argv ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(self, argv...)
+	command.Env = append(os.Environ(), wrapperVariable+"=1")
+	return command
+}
+
+// TestExitStatus: the program's own code, 128 and the signal, 126 and 127.
+func TestExitStatus(t *testing.T) {
+	directory := t.TempDir()
+	plain := filepath.Join(directory, "plain")
+	nothing := filepath.Join(directory, "nothing")
+	for path, mode := range map[string]os.FileMode{plain: 0o600, nothing: 0o700} {
+		if err := os.WriteFile(path, []byte("render the scene\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		argv []string
+		code int
+		says string
+	}{
+		{[]string{"true"}, 0, ""},
+		{[]string{"sh", "-c", "exit 3"}, 3, ""},
+		{[]string{"sh", "-c", "exit 255"}, 255, ""},
+		{[]string{"sh", "-c", "kill -KILL $$"}, 137, ""},
+		{[]string{"sh", "-c", "kill -SEGV $$"}, 139, ""},
+		{[]string{"no-such-program"}, 127, "not found"},
+		{[]string{filepath.Join(directory, "none")}, 127, "not found"},
+		{[]string{plain}, 126, "executable"},
+		{[]string{nothing}, 126, "interpreter"},
+		{[]string{directory}, 126, ""},
+	} {
+		command := wrapper(t, c.argv...)
+		var problems strings.Builder
+		command.Stderr = &problems
+		_ = command.Run()
+		if code := command.ProcessState.ExitCode(); code != c.code {
+			t.Errorf("%q ends with %d, want %d: %s", c.argv, code, c.code, problems.String())
+		}
+		if text := problems.String(); !strings.Contains(text, c.says) || (c.code < 125 || c.code > 127) && text != "" || strings.Count(text, "\n") > 1 {
+			t.Errorf("%q says %q", c.argv, text)
+		}
+	}
+}
+
+// TestInputAndOutputAreTheProgramsOwn: bytes go through untouched, and an end
+// of input too.
+func TestInputAndOutputAreTheProgramsOwn(t *testing.T) {
+	command := wrapper(t, "sh", "-c", "cat; echo problem >&2; exit 4")
+	command.Stdin = strings.NewReader("\x00\xff\x1b[2J no line feed")
+	var out, problems strings.Builder
+	command.Stdout, command.Stderr = &out, &problems
+	_ = command.Run()
+	if out.String() != "\x00\xff\x1b[2J no line feed" || problems.String() != "problem\n" || command.ProcessState.ExitCode() != 4 {
+		t.Errorf("wrote %q and %q, ended with %d", out.String(), problems.String(), command.ProcessState.ExitCode())
+	}
+}
+
+// listener says "ready PID", and then the name of each signal that it gets, until TERM.
+const listener = `
+import os, signal, sys
+def say(text): os.write(1, (text + "\n").encode())
+for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "WINCH", "TERM"):
+    signal.signal(getattr(signal, "SIG" + name), lambda number, frame: say(signal.Signals(number).name))
+say("ready %d" % os.getpid())
+while True:
+    signal.pause()
+`
+
+// lines reads a program's lines, with a deadline.
+type lines struct {
+	t  *testing.T
+	ch chan string
+}
+
+func linesOf(t *testing.T, from io.Reader) *lines {
+	l := &lines{t, make(chan string, 64)}
+	go func() {
+		defer close(l.ch)
+		for scanner := bufio.NewScanner(from); scanner.Scan(); {
+			l.ch <- strings.TrimSpace(scanner.Text())
+		}
+	}()
+	return l
+}
+
+const patience = 30 * time.Second
+
+func (l *lines) next() string {
+	l.t.Helper()
+	select {
+	case line, open := <-l.ch:
+		if !open {
+			l.t.Fatal("the program wrote no further line")
+		}
+		return line
+	case <-time.After(patience):
+		l.t.Fatal("the program wrote nothing")
+	}
+	return ""
+}
+
+// until waits for a line that holds a text.
+func (l *lines) until(text string) string {
+	l.t.Helper()
+	for {
+		if line := l.next(); strings.Contains(line, text) {
+			return line
+		}
+	}
+}
+
+func startListener(t *testing.T, attributes *syscall.SysProcAttr) (command *exec.Cmd, said *lines, child int) {
+	t.Helper()
+	command = wrapper(t, "python3", "-c", listener)
+	command.SysProcAttr = attributes
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said = linesOf(t, out)
+	child, err = strconv.Atoi(strings.TrimPrefix(said.until("ready"), "ready "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = syscall.Kill(child, syscall.SIGKILL)
+		_ = command.Wait()
+	})
+	return command, said, child
+}
+
+// TestSignalsReachTheProgram, where no terminal would bring them.
+func TestSignalsReachTheProgram(t *testing.T) {
+	command, said, _ := startListener(t, &syscall.SysProcAttr{Setsid: true})
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTERM} {
+		if err := command.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := said.next(), map[syscall.Signal]string{
+			syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT", syscall.SIGUSR1: "SIGUSR1",
+			syscall.SIGUSR2: "SIGUSR2", syscall.SIGWINCH: "SIGWINCH", syscall.SIGTERM: "SIGTERM",
+		}[s]; got != want {
+			t.Errorf("%v came as %q", s, got)
+		}
+	}
+}
+
+// TestProgramOutlivesItsParent: what starts a render must not take it along.
+func TestProgramOutlivesItsParent(t *testing.T) {
+	command, said, child := startListener(t, nil)
+	if err := command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = command.Process.Wait()
+	if err := syscall.Kill(child, syscall.SIGUSR1); err != nil {
+		t.Fatalf("the program is gone: %v", err)
+	}
+	if line := said.next(); line != "SIGUSR1" {
+		t.Errorf("the program said %q", line)
+	}
+}
+
+// TestIgnoredSignalsStayIgnored: nohup works.
+func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	command := wrapper(t, "python3", "-c", "import signal; print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, signal.getsignal(signal.SIGINT) is signal.SIG_IGN)")
+	shell := exec.Command("sh", append([]string{"-c", `trap "" HUP INT; exec "$@"`, "sh"}, command.Args...)...)
+	shell.Env = command.Env
+	out, err := shell.CombinedOutput()
+	if err != nil || string(out) != "True True\n" {
+		t.Errorf("ignored: %s, %v", out, err)
+	}
+}
+
+// TestTerminal runs the program under a shell with job control: ^C reaches it
+// once, ^Z stops the job, fg goes on.
+func TestTerminal(t *testing.T) {
+	shell := exec.Command("bash", "--norc", "--noprofile", "-i")
+	shell.Env = append(os.Environ(), "PS1=prompt> ", "TERM=dumb", wrapperVariable+"=1")
+	file, err := pty.Start(shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = file.Close()
+		_ = shell.Process.Kill()
+		_ = shell.Wait()
+	})
+	said := linesOf(t, file)
+	typed := func(keys string) {
+		t.Helper()
+		if _, err := io.WriteString(file, keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := filepath.Join(t.TempDir(), "listen.py")
+	if err := os.WriteFile(script, []byte(listener), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed(self + " python3 " + script + "\n")
+	_, program, _ := strings.Cut(said.until("ready "), "ready ")
+	for range 2 {
+		typed("\x03") // ^C
+		if line := said.until("SIG"); !strings.HasSuffix(line, "SIGINT") {
+			t.Errorf("^C came as %q", line)
+		}
+		typed("\x1a") // ^Z
+		said.until("Stopped")
+		typed("echo shell $((40+2))\n")
+		said.until("shell 42")
+		typed("fg\n")
+		said.until(self)
+	}
+	typed("\x1c") // ^\
+	if line := said.until("SIG"); !strings.HasSuffix(line, "SIGQUIT") {
+		t.Errorf("a signal came more than once: %q", line)
+	}
+	typed("\x1a")
+	said.until("Stopped")
+	typed("kill -KILL " + program + "\n")
+	typed("fg; echo code $?\n")
+	said.until("code 137")
+}
