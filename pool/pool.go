@@ -31,7 +31,8 @@ type PoolOptions struct {
 // segments, and it finds its answers in an index instead of walking a list.
 type Pool struct {
 	suballocator
-	maximum int64 // 0: none
+	maximum int64   // 0: none
+	orderer Orderer // nil where upstream's streams need no order
 }
 
 var _ Suballocator = (*Pool)(nil)
@@ -52,6 +53,7 @@ func NewPool(upstream Upstream, options PoolOptions) (*Pool, error) {
 		},
 		maximum: options.MaximumSize,
 	}
+	p.orderer, _ = upstream.(Orderer)
 	if options.InitialSize > 0 {
 		legacy, err := p.books.list(0)
 		if err != nil {
@@ -91,8 +93,10 @@ func (p *Pool) MaximumSize() (bytes int64, ok bool) { return p.maximum, p.maximu
 // stream's own list, then in the lists of the other streams, then in its own
 // list while it merges the others into it one by one, and takes more memory
 // from upstream last. The other streams are visited by ascending number, where
-// RMM goes by the address of an event. 0 bytes give address 0. The error is an
-// *OutOfMemoryError, a *SizeError for a negative size, ErrTooManyStreams,
+// RMM goes by the address of an event. Where a block of another stream is taken
+// or its list taken over, upstream orders the two streams first, if it is an
+// Orderer: RMM does it from an event that each free records, this from the moment
+// of the taking. 0 bytes give address 0. The error is an *OutOfMemoryError, a *SizeError for a negative size, ErrTooManyStreams,
 // ErrClosed, or whatever else upstream failed with.
 func (p *Pool) Allocate(bytes int64, stream Stream) (Address, error) {
 	if bytes == 0 {
@@ -117,10 +121,14 @@ func (p *Pool) Allocate(bytes int64, stream Stream) (Address, error) {
 	if id := own.find(&p.books.blockSlab, size); id != 0 {
 		return p.handOut(own, id, size, bytes, own), nil
 	}
-	if list, id := p.findElsewhere(own, size); id != 0 {
+	list, id, err := p.findElsewhere(own, size)
+	if err != nil {
+		return 0, err
+	}
+	if id != 0 {
 		return p.handOut(list, id, size, bytes, own), nil
 	}
-	id, err := p.expand(p.growth(size), size, own, bytes)
+	id, err = p.expand(p.growth(size), size, own, bytes)
 	if err != nil {
 		return 0, err
 	}
@@ -128,24 +136,37 @@ func (p *Pool) Allocate(bytes int64, stream Stream) (Address, error) {
 }
 
 // findElsewhere looks for a block in the other streams' lists, and failing that
-// in the stream's own while it takes the others over one by one.
-func (p *Pool) findElsewhere(own *freeList, size int64) (*freeList, blockID) {
+// in the stream's own while it takes the others over one by one. The error is
+// that of upstream, where it could not order the streams.
+func (p *Pool) findElsewhere(own *freeList, size int64) (*freeList, blockID, error) {
 	for _, other := range p.books.ordered {
 		if other != own {
 			if id := other.find(&p.books.blockSlab, size); id != 0 {
-				return other, id
+				return other, id, p.orderAfter(own, other)
 			}
 		}
 	}
 	for _, other := range p.books.ordered {
 		if other != own && other.count > 0 {
+			if err := p.orderAfter(own, other); err != nil {
+				return nil, 0, err
+			}
 			p.books.merge(own, other)
 			if id := own.find(&p.books.blockSlab, size); id != 0 {
-				return own, id
+				return own, id, nil
 			}
 		}
 	}
-	return nil, 0
+	return nil, 0, nil
+}
+
+// orderAfter lets the stream of a list wait for what the other list's stream has
+// still to do to the blocks in it.
+func (p *Pool) orderAfter(own, other *freeList) error {
+	if p.orderer == nil {
+		return nil
+	}
+	return p.orderer.OrderStreams(own.stream, other.stream)
 }
 
 // growth is how much to ask of upstream for a request of that rounded size: the

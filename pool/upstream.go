@@ -34,6 +34,15 @@ type Upstream interface {
 	Free(address Address, bytes int64) error
 }
 
+// Orderer is an Upstream whose streams run beside each other: a block that one
+// stream gave up may still be read and written by work queued there. Host memory
+// needs none.
+type Orderer interface {
+	// OrderStreams lets all work that is queued on stream from now on wait for
+	// the work that is queued on after by now. It waits for nothing itself.
+	OrderStreams(stream, after Stream) error
+}
+
 // Resource hands out blocks: a pool, or a layer over one (statistics, a
 // failure callback). It mirrors RMM's device_memory_resource: the caller says
 // the size again when it frees.
