@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"vramscope/pool"
 	"vramscope/recorder"
 )
 
-// obeyed is every command that the demo carries out.
+// obeyed is every command that a render carries out.
 var obeyed = []string{
 	recorder.CommandReclaim, recorder.CommandForceReclaim, recorder.CommandRebuild, recorder.CommandResetPeak,
 	recorder.CommandHeadroom, recorder.CommandRecordOn, recorder.CommandRecordOff, recorder.CommandCalibration,
@@ -18,7 +19,7 @@ var obeyed = []string{
 // do carries out a command between two frames.
 func (r *Render) do(command *recorder.Command) *recorder.Ack {
 	ack := &recorder.Ack{State: recorder.AckDone}
-	ack.Before = []recorder.CounterSet{r.deviceSet(), r.poolSet()}
+	ack.Before = r.actedOn()
 	switch command.Name {
 	case recorder.CommandReclaim:
 		r.reclaim(ack, false)
@@ -37,11 +38,20 @@ func (r *Render) do(command *recorder.Command) *recorder.Ack {
 	case recorder.CommandCalibration:
 		r.writeCalibration(ack, command.Args.Path)
 	default:
-		fail(ack, fmt.Sprintf("the demo does not know the command %.40q", command.Name))
+		fail(ack, fmt.Sprintf("%s does not know the command %.40q", r.identity.Called, command.Name))
 	}
-	ack.After = []recorder.CounterSet{r.deviceSet(), r.poolSet()}
+	ack.After = r.actedOn()
 	r.sample()
 	return ack
+}
+
+// actedOn is the counter sets that commands change.
+func (r *Render) actedOn() []recorder.CounterSet {
+	sets := []recorder.CounterSet{r.deviceSet(), r.poolSet()}
+	if set, ok := r.sharedSet(); ok {
+		sets = append(sets, set)
+	}
+	return sets
 }
 
 func fail(ack *recorder.Ack, why string) { ack.State, ack.Why = recorder.AckFailed, why }
@@ -50,25 +60,13 @@ func acted(ack *recorder.Ack, yes bool) { ack.Acted = &yes }
 
 // reclaim is the release policy; force empties the caches without pressure.
 func (r *Render) reclaim(ack *recorder.Ack, force bool) {
-	report := r.policy.Release(force)
+	report, lines := r.release(force)
 	acted(ack, report.Acted())
 	if !report.Acted() {
 		ack.Why = report.Trigger
 	}
-	emptied := false
-	for _, line := range report.Lines {
-		emptied = emptied || line.Gauge == pool.GaugeDriverFree
-		result := recorder.ResultLine{
-			What: line.What + ": " + line.Gauge.String(), Before: known(line.Before), After: known(line.After),
-			Why: line.Why, Took: line.Nanoseconds,
-		}
-		// What the collection hook frees goes to the pool, and only from there
-		// to the driver.
-		if line.Gauge == pool.GaugeDriverFree {
-			result.Freed = known(line.Freed)
-		}
-		ack.Result = append(ack.Result, result)
-	}
+	ack.Result = lines
+	emptied := slices.ContainsFunc(report.Lines, func(line pool.ReleaseLine) bool { return line.Gauge == pool.GaugeDriverFree })
 	if report.Acted() && !emptied && report.Reclaimable < pool.MinimumReclaimable {
 		ack.Why = fmt.Sprintf("caches were kept: %d MiB are cached, and under %d MiB emptying them is not worth the wait; R forces it",
 			report.Reclaimable>>20, pool.MinimumReclaimable>>20)
@@ -77,6 +75,9 @@ func (r *Render) reclaim(ack *recorder.Ack, force bool) {
 
 // rebuild tears the pool down and builds it again, if nothing lives in it.
 func (r *Render) rebuild(ack *recorder.Ack) {
+	if r.identity.Queued && r.nothingLives() {
+		ack.Result = append(ack.Result, waitLine(r.settle()))
+	}
 	report, err := r.memory.tiered.Rebuild()
 	var live *pool.LiveAllocationsError
 	switch {
@@ -85,21 +86,28 @@ func (r *Render) rebuild(ack *recorder.Ack) {
 		fail(ack, fmt.Sprintf("%d live allocations hold %d bytes, of %s: wait for the end of the job, or reclaim", live.Count, live.Bytes, r.memory.whose()))
 		return
 	case err != nil:
+		r.memory.breaks(err)
 		fail(ack, err.Error())
 	}
 	r.pools.Changed()
 	acted(ack, report.Done)
-	ack.Result = []recorder.ResultLine{{
+	ack.Result = append(ack.Result, recorder.ResultLine{
 		What: report.What, Before: known(report.DriverFreeBefore), After: known(report.DriverFreeAfter),
 		Freed: known(report.Freed), Why: report.Why, Took: report.Nanoseconds,
-	}}
+	})
+}
+
+// nothingLives says whether a rebuild can be done.
+func (r *Render) nothingLives() bool {
+	stats := r.memory.tiered.Stats()
+	return !stats.HasUsage || stats.Usage.LiveBlocks == 0
 }
 
 // resetPeak begins a new window for every peak that can begin one.
 func (r *Render) resetPeak(ack *recorder.Ack) {
-	before, _ := r.memory.peaks.Peak(peakKey)
-	r.memory.peaks.ResetWindow(peakKey)
-	after, _ := r.memory.peaks.Peak(peakKey)
+	before, _ := r.memory.peaks.Peak(r.memory.key)
+	r.memory.peaks.ResetWindow(r.memory.key)
+	after, _ := r.memory.peaks.Peak(r.memory.key)
 	ack.Result = append(ack.Result, recorder.ResultLine{What: "peak outside the arena", Before: &before.Reported, After: &after.Reported})
 	if carved := r.memory.carved(); carved != nil {
 		before := carved.Usage().PeakAllocated

@@ -119,7 +119,7 @@ func TestResetPeakStartsOver(t *testing.T) {
 
 func TestHeadroomCheckActsBelowItsFraction(t *testing.T) {
 	commanded(t, Options{Frames: 20}, once(15, func(r *Render) {
-		free, total, _ := r.memory.host.MemoryInfo()
+		free, total, _ := r.memory.device.MemoryInfo()
 		share := float64(free) / float64(total)
 		idle := command(recorder.CommandHeadroom)
 		idle.Args.Fraction = share / 2

@@ -8,11 +8,6 @@ import (
 	"vramscope/pool"
 )
 
-// touchStride is how far apart the bytes are that the render really writes.
-// It keeps to this grid in every block, so that a sixteenth of the memory has
-// pages at most, however blocks come and go.
-const touchStride = 64 << 10
-
 // owner says what a block of the pool is for.
 type owner uint8
 
@@ -37,33 +32,23 @@ type tenant struct {
 	until   int64 // last frame of its life; ignored for textures
 }
 
-// memory is the device that the render plays, with its pool and what lives in
-// it.
+// memory is the render's device, with its pool and what lives in it.
 type memory struct {
-	host    *pool.Host
+	device  Device
 	tiered  *pool.Tiered
 	outside pool.LiveCounter // everything on the device but the arena
 	peaks   *pool.Peaks
 	tenants [owners][]*tenant // oldest first
 	frame   int64
-	sum     byte // of what was touched, so that it is
+	key     pool.DeviceKey // of the device whose peaks are watched
+	broken  error          // what made the device or the pool unusable: the render ends with it
 }
 
-// peakKey is the device whose peaks are watched.
-var peakKey = pool.DeviceKey{Kind: "host"}
-
-func newMemory(options Options, pools pool.Options) (*memory, error) {
-	host, err := pool.NewHost(pool.HostOptions{
-		Capacity:     options.Memory,
-		Capabilities: pool.Capabilities{Pool: true, Managed: true},
-		Foreign:      options.Memory / 16,
-	})
-	if err != nil {
-		return nil, err
-	}
-	m := &memory{host: host, peaks: pool.NewPeaks()}
-	m.peaks.Watch(peakKey, &m.outside)
-	pools.Upstream, pools.Tier, pools.Collect = host, options.Tier, m.collect
+func newMemory(device Device, tier pool.Tier, pools pool.Options) (*memory, error) {
+	m := &memory{device: device, peaks: pool.NewPeaks(), key: device.Identity().Key}
+	m.peaks.Watch(m.key, &m.outside)
+	pools.Upstream, pools.Tier, pools.Collect = device, tier, m.collect
+	var err error
 	if m.tiered, err = pool.NewTiered(pools); err != nil {
 		return nil, err
 	}
@@ -71,16 +56,28 @@ func newMemory(options Options, pools pool.Options) (*memory, error) {
 	return m, err
 }
 
+// breaks notes an error that is not about room. The first one counts: what
+// comes after it follows from it.
+func (m *memory) breaks(err error) {
+	if err == nil || m.broken != nil {
+		return
+	}
+	if class, _ := pool.ClassifyFailure(err); class == pool.FailureOther {
+		m.broken = err
+	}
+}
+
 // allocate takes a block from the pool for an owner.
 func (m *memory) allocate(owner owner, bytes int64, stream pool.Stream, until int64) (*tenant, error) {
 	address, err := m.tiered.Allocate(bytes, stream)
 	if err != nil {
+		m.breaks(err)
 		return nil, err
 	}
 	t := &tenant{owner: owner, address: address, bytes: bytes, stream: stream, used: m.frame, until: until}
 	m.tenants[owner] = append(m.tenants[owner], t)
 	m.outside.Add(bytes)
-	m.touch(m.host.Bytes(address, bytes), int64(address))
+	m.breaks(m.device.Touch(address, bytes, stream))
 	return t, nil
 }
 
@@ -90,9 +87,7 @@ func (m *memory) free(owner owner, drop func(*tenant) bool) (freed int64) {
 		if !drop(t) {
 			return false
 		}
-		if err := m.tiered.Free(t.address, t.bytes, t.stream); err != nil {
-			panic(fmt.Sprintf("the demo's pool does not know a block of its own: %v", err))
-		}
+		m.breaks(m.tiered.Free(t.address, t.bytes, t.stream))
 		m.outside.Add(-t.bytes)
 		freed += t.bytes
 		return true
@@ -140,11 +135,12 @@ func (m *memory) whose() string {
 	return strings.Join(parts, ", ")
 }
 
-// touch writes to a block that starts at an offset of its buffer.
-func (m *memory) touch(block []byte, offset int64) {
-	for at := (touchStride - offset%touchStride) % touchStride; at < int64(len(block)); at += touchStride {
-		block[at]++
-		m.sum += block[at]
+// check reads a part of the oldest block of each owner back.
+func (m *memory) check() {
+	for owner := range owners {
+		if tenants := m.tenants[owner]; len(tenants) > 0 && m.broken == nil {
+			m.breaks(m.device.Check(tenants[0].address, tenants[0].bytes, tenants[0].stream))
+		}
 	}
 }
 
@@ -154,5 +150,5 @@ func (m *memory) close() error {
 	if err := m.tiered.Close(); err != nil {
 		return err
 	}
-	return m.host.Close()
+	return m.device.Close()
 }

@@ -7,7 +7,7 @@ import (
 	"vramscope/pool"
 )
 
-// Options are the choices of a demo render. The zero value is the default of
+// Options are the choices of a render. The zero value is the default of
 // each.
 type Options struct {
 	Seed   int64         // decides everything that looks like chance
@@ -17,6 +17,11 @@ type Options struct {
 	Frames int64         // ends after so many; 0 is no end
 	For    time.Duration // ends after so long; 0 is no end
 	Tier   pool.Tier     // of the pool; TierNone lets the environment and the device choose
+
+	// Device is where the memory is; nil is host memory that plays a device of
+	// Memory bytes. The device's own budget counts in place of Memory. The
+	// render closes it at its end.
+	Device Device
 
 	// How often something goes wrong, in frames; 0 is the default, and Never
 	// is never.
@@ -42,16 +47,27 @@ const (
 
 // OptionError refuses an option.
 type OptionError struct {
-	Option string // "memory", "speed", "hz", "frames", "duration"
-	Reason string // what is asked of it
+	Program string // whose option it is; "" is the demo
+	Option  string // "memory", "speed", "hz", "frames", "duration"
+	Reason  string // what is asked of it
 }
 
 // Error is one sentence that says what to do.
-func (e *OptionError) Error() string { return fmt.Sprintf("the demo's %s: %s", e.Option, e.Reason) }
+func (e *OptionError) Error() string {
+	program := e.Program
+	if program == "" {
+		program = "the demo"
+	}
+	return fmt.Sprintf("%s's %s: %s", program, e.Option, e.Reason)
+}
 
 // withDefaults is the options with every default in its place, or an
 // *OptionError.
 func (o Options) withDefaults() (Options, error) {
+	program := ""
+	if o.Device != nil {
+		program, o.Memory = o.Device.Identity().Called, o.Device.Identity().Budget
+	}
 	setDefault(&o.Memory, 512<<20)
 	setDefault(&o.Speed, 10)
 	setDefault(&o.Hz, 10)
@@ -59,7 +75,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.RescuedEvery, 53)
 	setDefault(&o.FailedEvery, 89)
 	refuse := func(option, reason string, arguments ...any) (Options, error) {
-		return Options{}, &OptionError{Option: option, Reason: fmt.Sprintf(reason, arguments...)}
+		return Options{}, &OptionError{Program: program, Option: option, Reason: fmt.Sprintf(reason, arguments...)}
 	}
 	switch {
 	case o.Memory < MinimumMemory || o.Memory > MaximumMemory:

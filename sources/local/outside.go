@@ -9,7 +9,7 @@ import (
 
 // streamTextures keeps the textures that the picture shows in the pool: some
 // are used, some are new, and the oldest go when there are too many.
-func (r *Render) streamTextures() {
+func (r *Render) streamTextures(context.Context) {
 	textures := r.memory.tenants[ownsTextures]
 	for range len(textures) / 3 {
 		textures[r.random.IntN(len(textures))].used = r.frame
@@ -77,7 +77,7 @@ func (r *Render) importAsset() {
 // importRange is between the largest size that is there in one piece, and the
 // largest that would be after the free segments have gone back.
 func (r *Render) importRange() (least, most int64, known bool) {
-	free, _, err := r.memory.host.MemoryInfo()
+	free, err := r.memory.device.Room()
 	usage, known := r.memory.usage()
 	return max(free, usage.LargestFree), free + usage.Releasable, known && err == nil
 }
@@ -85,7 +85,7 @@ func (r *Render) importRange() (least, most int64, known bool) {
 // makeFreeSegment leaves a segment that is free as a whole, if the device can
 // give it: that of a scratch buffer which goes at once.
 func (r *Render) makeFreeSegment() {
-	free, _, err := r.memory.host.MemoryInfo()
+	free, err := r.memory.device.Room()
 	usage, _ := r.memory.usage()
 	bytes := max(free/2, usage.LargestFree+1)
 	if err != nil || bytes+pool.PoolAlignment > free {
@@ -103,13 +103,16 @@ func (r *Render) project(ctx context.Context) {
 	ratio := 3 + 2*r.random.Float64()
 	peak, err := r.foreign(ctx, input, ratio)
 	for _, makeRoom := range []func(){func() {}, r.dropCaches} {
-		if err == nil {
+		if err == nil || r.memory.broken != nil {
 			break
 		}
 		// The pool holds what the other allocator needs: give back, try again.
 		makeRoom()
-		r.policy.Release(true)
+		r.release(true)
 		peak, err = r.foreign(ctx, input, ratio)
+	}
+	if r.memory.broken != nil {
+		return
 	}
 	if err != nil {
 		r.note("warning", fmt.Sprintf("frame %d is projected on the host: %v", r.frame, err))
@@ -133,25 +136,24 @@ func (r *Render) foreign(ctx context.Context, input int64, ratio float64) (peak 
 		bytes   int64
 	}
 	var pieces []piece
-	region := r.memory.peaks.Begin(peakKey)
+	region := r.memory.peaks.Begin(r.memory.key)
 	defer func() {
 		peak = r.memory.peaks.End(region).Corrected
 		for _, p := range pieces {
-			if err := r.memory.host.Free(p.address, p.bytes); err != nil {
-				panic(fmt.Sprintf("the demo's device does not know a block of its own: %v", err))
-			}
+			r.memory.breaks(r.memory.device.Free(p.address, p.bytes))
 			r.memory.outside.Add(-p.bytes)
 		}
 	}()
 	for i, part := range []float64{0.25, 0.35, 0.40} {
 		bytes := int64(part * ratio * float64(input))
-		address, err := r.memory.host.Allocate(bytes)
+		address, err := r.memory.device.Allocate(bytes)
 		if err != nil {
+			r.memory.breaks(err)
 			return 0, err
 		}
 		pieces = append(pieces, piece{address, bytes})
 		r.memory.outside.Add(bytes)
-		r.memory.touch(r.memory.host.Bytes(address, bytes), int64(address))
+		r.memory.breaks(r.memory.device.Touch(address, bytes, 0))
 		r.pace(ctx, projected*float64(i+1)/3)
 	}
 	return 0, nil // the peak is read at the end

@@ -14,7 +14,7 @@ func (m *memory) usage() (pool.Usage, bool) {
 // poolSet is the pool's counters.
 func (r *Render) poolSet() recorder.CounterSet {
 	stats := r.memory.tiered.Stats()
-	set := recorder.CounterSet{ID: r.poolID(), Of: recorder.OfPool, Name: "render pool", Device: "host", Call: callPool, In: r.processID()}
+	set := recorder.CounterSet{ID: r.poolID(), Of: recorder.OfPool, Name: "render pool", Device: r.identity.ID, Call: callPool, In: r.processID()}
 	values := &set.Values
 	values.Set(recorder.Generation, int64(stats.Generation))
 	values.Set(recorder.OOMs, stats.Failures)
@@ -82,7 +82,7 @@ func (r *Render) poolStates() []recorder.PoolState {
 	tiered := r.memory.tiered
 	choice, _ := tiered.Choice()
 	state := recorder.PoolState{
-		ID: r.pools.ID(), Name: "render pool", Device: "host", Tier: choice.Tier.String(), Why: choice.Reason,
+		ID: r.pools.ID(), Name: "render pool", Device: r.identity.ID, Tier: choice.Tier.String(), Why: choice.Reason,
 		Stack: tiered.Stack(), Limit: choice.Maximum,
 	}
 	segments, blocks, generation := tiered.Layout()

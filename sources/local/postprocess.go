@@ -45,7 +45,7 @@ func (r *Render) mergeHistory() {
 	if input == 0 {
 		return
 	}
-	region := r.memory.peaks.Begin(peakKey)
+	region := r.memory.peaks.Begin(r.memory.key)
 	merged, err := r.memory.allocate(ownsHistory, input, 1, r.frame)
 	if err != nil {
 		r.memory.peaks.End(region)

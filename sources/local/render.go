@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -29,9 +30,11 @@ type Render struct {
 	clock    clock
 	stream   *recorder.Stream
 	hello    recorder.Hello
+	identity Identity // of the device
 	memory   *memory
 	pools    *recorder.PoolFeed
 	policy   *pool.ReleasePolicy
+	queued   *queuedEffects // of the policy; nil where nothing is in flight
 	gauges   gauges
 
 	// boundary is called between frames, where commands run; work has a value
@@ -41,8 +44,9 @@ type Render struct {
 
 	arena    *arena.Arena // of the job under way, nil between jobs
 	feed     *recorder.ArenaFeed
-	buffer   tenant   // the arena's, taken from the device itself
-	path     []string // of open scopes
+	buffer   tenant      // the arena's, taken from the device itself
+	anchor   arena.Block // of the scene, which stays where it is until the job ends
+	path     []string    // of open scopes
 	job      int64
 	scene    float64 // how large the job's scene is
 	frame    int64   // under way, from 0
@@ -51,9 +55,10 @@ type Render struct {
 	started  int64   // ns, of the render
 	sampled  int64   // ns, when the next sample is due
 	sequence int64
-	rescue   bool                     // a rescued out-of-memory is still to come
-	failures []pool.OutOfMemoryReport // not yet told
-	opened   *openedFrame             // the frame whose windows are rendered
+	rescue   bool          // a rescued out-of-memory is still to come
+	failures []failure     // not yet told
+	shared   []sharedBlock // of the device's default pool, oldest first
+	opened   *openedFrame  // the frame whose windows are rendered
 }
 
 // newRender makes a render in a time, which hands its records to emit.
@@ -69,38 +74,48 @@ func newRender(options Options, clock clock, hello recorder.Hello, gauges gauges
 		gauges:  gauges,
 		frame:   -1,
 	}
+	device := options.Device
+	if device == nil {
+		if device, err = newPlayedDevice(options.Memory); err != nil {
+			return nil, err
+		}
+	}
+	r.identity = device.Identity()
 	r.schedule = newSchedule(r.random, options)
 	r.hello = r.introduce(hello)
 	r.stream = recorder.NewStream(recorder.StreamOptions{
 		Source: hello.Src, Program: r.hello.Name, Clock: clock.now, Emit: emit,
 	})
 	r.pools = r.stream.WatchPool()
-	r.memory, err = newMemory(options, pool.Options{
+	r.memory, err = newMemory(device, options.Tier, pool.Options{
 		Clock: clock.now, Observer: r.pools,
-		ObserveOutOfMemory: func(report pool.OutOfMemoryReport) { r.failures = append(r.failures, report) },
+		ObserveOutOfMemory: func(report pool.OutOfMemoryReport) { r.failed(r.poolID(), report) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.pools.Changed()
-	r.policy = pool.NewReleasePolicy(r.memory.tiered.ReleaseEffects(r.gauges.effects()), clock.now)
+	r.policy = pool.NewReleasePolicy(r.effects(), clock.now)
 	r.boundary = func() {}
 	return r, nil
 }
 
-// introduce completes the hello with what every demo says of itself.
+// introduce completes the hello with what every render says of itself.
 func (r *Render) introduce(hello recorder.Hello) recorder.Hello {
 	hello.Proto, hello.Min = recorder.Protocol, recorder.MinimumProtocol
-	hello.Kind, hello.Name = recorder.KindProcess, "demo render"
+	hello.Kind, hello.Name = recorder.KindProcess, r.identity.Program
+	hello.GPUs = r.identity.GPUs
 	hello.Have = []string{"arena", "pool"}
 	hello.Commands = obeyed
 	hello.Refuses = map[string]string{
-		recorder.CommandSnapshot: "the demo has no snapshot beyond its state, which comes every 10 s: record it instead",
+		recorder.CommandSnapshot: r.identity.Called + " has no snapshot beyond its state, which comes every 10 s: record it instead",
 	}
 	hello.Safe, hello.Hz = "poll", r.options.Hz
-	hello.Reserve = int64(float64(r.options.Memory) * reserve)
-	seed := r.options.Seed
-	hello.Seed = &seed
+	hello.Reserve = r.identity.Reserve
+	if r.identity.Seeded {
+		seed := r.options.Seed
+		hello.Seed = &seed
+	}
 	return hello
 }
 
@@ -115,19 +130,28 @@ func (r *Render) run(ctx context.Context) error {
 		r.atBoundary()
 		r.pause(ctx)
 	}
+	if r.memory.broken != nil {
+		return r.memory.broken
+	}
 	return r.memory.close()
 }
 
 // done says whether no further frame is to begin.
 func (r *Render) done(ctx context.Context) bool {
-	return ctx.Err() != nil ||
+	return ctx.Err() != nil || r.memory.broken != nil ||
 		r.options.Frames > 0 && r.frame+1 >= r.options.Frames ||
 		r.options.For > 0 && r.clock.now()-r.started >= int64(r.options.For)
 }
 
 // renderJob renders the frames of a job in an arena of its own.
 func (r *Render) renderJob(ctx context.Context) error {
-	if err := r.makeArena(); err != nil {
+	err := r.makeArena()
+	switch {
+	case errors.Is(err, errNoRoom):
+		r.note("warning", fmt.Sprintf("no job begins: %v; it is tried again in a second", err))
+		r.waitUntil(ctx, r.clock.now()+1e9, true)
+		return nil
+	case err != nil:
 		return err
 	}
 	defer r.releaseArena()
@@ -142,49 +166,8 @@ func (r *Render) renderJob(ctx context.Context) error {
 		r.atBoundary()
 	}
 	r.memory.empty()
+	r.freeShared(func(sharedBlock) bool { return true })
 	return nil
-}
-
-// makeArena takes a share of what the device has left, once the pool's free
-// segments are given back, as algan does.
-func (r *Render) makeArena() error {
-	available, err := pool.ReclaimAndMeasureAvailable(pool.AvailableBytes{
-		EmptyCaches: func() error {
-			_, err := r.memory.tiered.ReleaseFreeSegments()
-			return err
-		},
-		MemoryInfo: r.memory.host.MemoryInfo,
-	})
-	if err != nil {
-		return err
-	}
-	bytes := int64(float64(available)*arenaShare) &^ (pool.HostAlignment - 1)
-	address, err := r.memory.host.Allocate(bytes)
-	if err != nil {
-		return err
-	}
-	r.buffer = tenant{address: address, bytes: bytes}
-	job := fmt.Sprintf("shot %d", r.job+1)
-	r.feed = r.stream.WatchArena(recorder.ArenaFacts{Name: "arena of " + job, Job: job, Device: "host", Managed: true})
-	r.arena, err = arena.New(arena.Config{
-		Name: "arena of " + job, Bytes: bytes, Base: uint64(address), Memory: r.memory.host.Bytes(address, bytes),
-		Observer: r.feed.Observer(),
-	})
-	if err != nil {
-		r.feed.Gone()
-		return err
-	}
-	r.feed.Update(r.arena.State())
-	r.scene = 0.8 + 0.4*r.random.Float64()
-	return nil
-}
-
-func (r *Render) releaseArena() {
-	r.arena.Release("the job is done")
-	r.arena, r.feed = nil, nil
-	if err := r.memory.host.Free(r.buffer.address, r.buffer.bytes); err != nil {
-		panic(fmt.Sprintf("the demo's device does not know the arena's buffer: %v", err))
-	}
 }
 
 // renderFrame is one frame, from its beginning to its end in time.
@@ -198,13 +181,23 @@ func (r *Render) renderFrame(ctx context.Context) {
 	r.moveNeighbour()
 	r.memory.expire()
 
-	r.streamTextures()
-	r.project(ctx)
-	r.renderWindows(ctx)
-	r.postprocess(ctx)
+	r.useSharedPool()
+	for _, stage := range []func(context.Context){r.streamTextures, r.project, r.renderWindows, r.postprocess, r.check} {
+		if r.memory.broken == nil {
+			stage(ctx)
+		}
+	}
 	r.pace(ctx, 1)
 	if r.feed != nil {
 		r.feed.Update(r.arena.State())
+	}
+}
+
+// check reads a part of what the frame has in memory back.
+func (r *Render) check(context.Context) {
+	r.memory.check()
+	if r.memory.broken == nil {
+		r.memory.breaks(r.memory.device.Check(pool.Address(r.arena.Address(r.anchor)), r.anchor.Bytes(), 0))
 	}
 }
 
@@ -224,7 +217,9 @@ func (r *Render) moveNeighbour() {
 	}
 	share := 0.04 + 0.06*r.random.Float64()
 	// Where there is no room the neighbour does not get it, either.
-	_ = r.memory.host.SetForeign(int64(share * float64(r.options.Memory)))
+	if played, ok := r.memory.device.(neighbour); ok {
+		_ = played.SetForeign(int64(share * float64(r.options.Memory)))
+	}
 }
 
 // pace waits until a share of the frame's time has passed, as for a kernel,

@@ -9,12 +9,10 @@ import (
 
 // The calls that the numbers come from, as counter sets name them.
 const (
-	callDevice = "pool.Host.MemoryInfo"
-	callHeld   = "pool.Host.Allocated"
-	callPool   = "pool.Tiered.Stats"
-	callArena  = "arena.Arena.State"
-	callPeaks  = "pool.Peaks.Peak"
-	callHost   = "/proc/meminfo and the control group"
+	callPool  = "pool.Tiered.Stats"
+	callArena = "arena.Arena.State"
+	callPeaks = "pool.Peaks.Peak"
+	callHost  = "/proc/meminfo and the control group"
 )
 
 func (r *Render) poolID() string    { return "pool:" + strconv.FormatInt(r.pools.ID(), 10) }
@@ -31,8 +29,9 @@ func (r *Render) sample() {
 
 // sets is every counter set of this moment.
 func (r *Render) sets() []recorder.CounterSet {
-	sets := make([]recorder.CounterSet, 0, 6)
+	sets := make([]recorder.CounterSet, 0, 8)
 	sets = append(sets, r.deviceSet(), r.processSet(), r.poolSet())
+	sets = append(sets, r.memory.device.Beside(r.processID())...)
 	if r.arena != nil {
 		sets = append(sets, r.arenaSet())
 	}
@@ -46,9 +45,9 @@ func (r *Render) sets() []recorder.CounterSet {
 }
 
 func (r *Render) deviceSet() recorder.CounterSet {
-	set := recorder.CounterSet{ID: "device", Of: recorder.OfDevice, Name: "host memory as a device", Device: "host", Call: callDevice,
-		Why: map[string]string{"driver_reserved": "host memory has no driver that reserves some"}}
-	free, total, err := r.memory.host.MemoryInfo()
+	set := recorder.CounterSet{ID: "device", Of: recorder.OfDevice, Name: r.identity.Name, Device: r.identity.ID,
+		Call: r.identity.MemoryCall, Why: r.identity.Missing}
+	free, total, err := r.memory.device.MemoryInfo()
 	if err != nil {
 		set.Why = map[string]string{"free": err.Error(), "total": err.Error(), "used": err.Error()}
 		return set
@@ -60,8 +59,9 @@ func (r *Render) deviceSet() recorder.CounterSet {
 }
 
 func (r *Render) processSet() recorder.CounterSet {
-	set := recorder.CounterSet{ID: r.processID(), Of: recorder.OfProcess, Name: r.hello.Name, Device: "host", Call: callHeld, In: "device"}
-	set.Values.Set(recorder.Used, r.memory.host.Allocated())
+	set := recorder.CounterSet{ID: r.processID(), Of: recorder.OfProcess, Name: r.hello.Name, Device: r.identity.ID,
+		Call: r.identity.HeldCall, In: "device"}
+	set.Values.Set(recorder.Used, r.memory.device.Held())
 	if r.gauges.resident == nil {
 		set.Why = map[string]string{"resident": r.gauges.missing, "cpu_time": r.gauges.missing}
 		return set
@@ -78,7 +78,7 @@ func (r *Render) processSet() recorder.CounterSet {
 func (r *Render) arenaSet() recorder.CounterSet {
 	state := r.arena.State()
 	// The buffer is the process's own from the device: no pool holds it.
-	set := recorder.CounterSet{ID: r.arenaID(), Of: recorder.OfArena, Name: state.Name, Device: "host", Call: callArena, In: r.processID()}
+	set := recorder.CounterSet{ID: r.arenaID(), Of: recorder.OfArena, Name: state.Name, Device: r.identity.ID, Call: callArena, In: r.processID()}
 	for counter, value := range map[recorder.Counter]int64{
 		recorder.Length: state.Length, recorder.Forward: state.Forward, recorder.Reverse: state.Reverse,
 		recorder.HighWater: state.HighWater, recorder.Free: state.Reverse - state.Forward,
@@ -90,11 +90,11 @@ func (r *Render) arenaSet() recorder.CounterSet {
 }
 
 func (r *Render) peaksSet() (recorder.CounterSet, bool) {
-	reading, ok := r.memory.peaks.Peak(peakKey)
+	reading, ok := r.memory.peaks.Peak(r.memory.key)
 	if !ok {
 		return recorder.CounterSet{}, false
 	}
-	set := recorder.CounterSet{ID: "peaks", Of: recorder.OfPeaks, Name: "outside the arena", Device: "host", Call: callPeaks}
+	set := recorder.CounterSet{ID: "peaks", Of: recorder.OfPeaks, Name: "outside the arena", Device: r.identity.ID, Call: callPeaks}
 	set.Values.Set(recorder.PeakLive, reading.Live)
 	set.Values.Set(recorder.PeakFloor, reading.Floor)
 	set.Values.Set(recorder.PeakOpen, reading.Open)

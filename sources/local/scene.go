@@ -1,6 +1,9 @@
 package local
 
-import "vramscope/arena"
+import (
+	"vramscope/arena"
+	"vramscope/pool"
+)
 
 // column is an array that a stage allocates, with so many items a row.
 type column struct {
@@ -85,8 +88,11 @@ func (r *Render) uploadLights() error {
 		return err
 	}
 	r.touch(block)
+	r.anchor = block
 	return nil
 }
 
 // touch writes to a block of the arena.
-func (r *Render) touch(block arena.Block) { r.memory.touch(block.Memory(), block.Offset()) }
+func (r *Render) touch(block arena.Block) {
+	r.memory.breaks(r.memory.device.Touch(pool.Address(r.arena.Address(block)), block.Bytes(), 0))
+}

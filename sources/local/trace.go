@@ -95,11 +95,11 @@ func (r *Render) precomputeRaster(part float64) error {
 }
 
 // windowSheets takes what a window needs from the pool: a few blocks of mixed
-// sizes, on the streams in turn. In a frame that is to fail it is more than the
-// device has.
+// sizes, on the streams in turn. In a frame that is to fail it asks for more
+// than the device has.
 func (r *Render) windowSheets(w window) error {
 	if r.schedule.failed.due(r.frame) && w.first == 0 {
-		if _, err := r.memory.allocate(ownsSheets, r.options.Memory/10*9, 0, r.frame); err != nil {
+		if err := r.askTooMuch(); err != nil {
 			return err
 		}
 	}

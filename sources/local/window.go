@@ -2,12 +2,10 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"vramscope/arena"
 	"vramscope/pool"
-	"vramscope/recorder"
 )
 
 // Where a frame's time goes, as shares of it.
@@ -38,6 +36,9 @@ func (r *Render) renderWindows(ctx context.Context) {
 		err := r.renderWindow(ctx, w, demand)
 		if err == nil {
 			continue
+		}
+		if r.memory.broken != nil {
+			break
 		}
 		class, rule := pool.ClassifyFailure(err)
 		switch {
@@ -93,7 +94,7 @@ func (r *Render) reopenFrame(f *openedFrame, retry int64) *openedFrame {
 // abandoned, and memory is given back if there is pressure.
 func (r *Render) retryFrame(retry int64) *openedFrame {
 	r.abandon("arena full")
-	r.policy.Release(false)
+	r.release(false)
 	if err := r.uploadScene(); err != nil {
 		panic(fmt.Sprintf("a scene that fitted does not fit again: %v", err))
 	}
@@ -132,52 +133,4 @@ func (r *Render) demand() float64 {
 		demand = 1.2
 	}
 	return demand
-}
-
-// tellArenaFull reports an allocation that did not fit between the pointers.
-func (r *Render) tellArenaFull(err error, rule, outcome string) {
-	var full *arena.InsufficientMemoryError
-	if !errors.As(err, &full) {
-		return
-	}
-	frame, remaining := r.frame, full.Remaining
-	r.stream.Emit(&recorder.OOM{
-		Head: r.stream.Head(), ID: r.arenaID(), Asked: full.Asked, LargestFree: &remaining, Rule: rule,
-		Scope: r.where(), Frame: &frame, Rescued: true, Outcome: outcome,
-	})
-}
-
-// tellFailures reports what the pool could not give since the last time.
-// outcome is what the render did when nothing helped.
-func (r *Render) tellFailures(outcome string) {
-	for _, report := range r.failures {
-		frame := r.frame
-		oom := &recorder.OOM{
-			Head: r.stream.Head(), ID: r.poolID(), Asked: report.Asked,
-			Free: known(report.FreeDevice), PoolFree: known(report.PoolFree), LargestFree: known(report.LargestFree),
-			Rule: report.Rule, Scope: r.where(), Frame: &frame, Rescued: report.Rescued, Outcome: report.Outcome,
-		}
-		if !report.Rescued && outcome != "" {
-			oom.Outcome += "; " + outcome
-		}
-		for _, step := range report.Steps {
-			oom.Steps = append(oom.Steps, recorder.LadderStep{
-				Attempt: step.Attempt, Action: step.Action.String(), Freed: known(step.Freed), Ns: step.Nanoseconds, Why: step.Why,
-			})
-		}
-		r.stream.Emit(oom)
-	}
-	r.failures = r.failures[:0]
-}
-
-func (r *Render) note(level, text string) {
-	r.stream.Emit(&recorder.Note{Head: r.stream.Head(), Level: level, Text: text})
-}
-
-// known is a number that may be pool.Unknown, as records say it.
-func known(n int64) *int64 {
-	if n == pool.Unknown {
-		return nil
-	}
-	return &n
 }
