@@ -15,6 +15,14 @@ export CGO_ENABLED = 1
 # called, and binding everything at once would end the program at its start.
 LDFLAGS := -X main.version=$(VERSION)
 
+# What a recipe evaluates to build with CUDA where its headers can be had; CUDA=no
+# leaves it out.
+CUDA_ENVIRONMENT := sh pool/cuda/environment.sh
+export CUDA
+
+# What is different with the build tag cuda.
+CUDA_PACKAGES := ./pool/cuda/... ./sources/local .
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -22,9 +30,9 @@ help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/vramscope
+build: ## build bin/vramscope, with CUDA where its headers can be had (CUDA=no: without)
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BINARY) .
+	eval "$$($(CUDA_ENVIRONMENT))" && $(GO) build -trimpath -tags "$$TAGS" -ldflags '$(LDFLAGS)' -o $(BINARY) .
 
 .PHONY: run
 run: build ## build it and open the dashboard on everything that can be seen here, a demo render if there is nothing
@@ -36,20 +44,28 @@ demo: build ## build it and open the dashboard on the demo render
 
 .PHONY: test
 test: vet ## every check: formatting, go vet, all tests with the race detector
-	$(GO) test -race -timeout 30m ./...
+	eval "$$($(CUDA_ENVIRONMENT) 2>/dev/null)" && $(GO) test -race -timeout 30m ./...
+	eval "$$($(CUDA_ENVIRONMENT))" && if [ -n "$$TAGS" ]; then \
+	  $(GO) test -race -timeout 10m -tags cuda ./pool/cuda/... && \
+	  $(GO) test -race -timeout 10m -tags cuda -run '^TestCUDA' ./sources/local .; \
+	else echo "not run: the tests of the local GPU, which need CUDA's headers"; fi
 
 .PHONY: vet
 vet: tools ## formatting and go vet
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted; run 'make format'"; exit 1; fi
-	$(GO) vet ./...
+	eval "$$($(CUDA_ENVIRONMENT) 2>/dev/null)" && $(GO) vet ./... && \
+	if [ -n "$$TAGS" ]; then $(GO) vet -tags cuda $(CUDA_PACKAGES); fi
 
 .PHONY: tools
-tools: ## check that Go and a C compiler are there
+tools: ## check that Go, a C compiler and Python are there
 	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.26.7 or later"; exit 1; }
 	@command -v $${CC:-cc} >/dev/null || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq gcc libc6-dev; \
 	  else echo "a C compiler is missing: install gcc (Debian: apt-get install gcc libc6-dev)"; exit 1; fi; }
+	@command -v python3 >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq python3; \
+	  else echo "Python is missing: install python3 (Debian: apt-get install python3)"; exit 1; fi; }
 
 .PHONY: format
 format: ## gofmt everything
@@ -74,4 +90,4 @@ fuzz: ## fuzz everything that reads bytes, FUZZTIME (10s) each
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin .build

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vramscope/pool/cuda"
 	"vramscope/ui"
 	"vramscope/ui/grid"
 )
@@ -37,6 +38,14 @@ func init() {
 			version = setting.Value[:12]
 		}
 	}
+}
+
+// included says which of the parts that a build may leave out are in.
+func included() string {
+	if !cuda.Included {
+		return "CUDA: no"
+	}
+	return "CUDA: yes, headers " + cuda.Headers()
 }
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -130,7 +139,7 @@ that can be seen here: GPUs, and programs that let it in.
 			return p.watch(command.Context(), files)
 		},
 	}
-	root.SetVersionTemplate("vramscope {{.Version}}\n")
+	root.SetVersionTemplate("vramscope {{.Version}} (" + included() + ")\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usageError{err.Error() + "; vramscope --help lists what there is"}
 	})
