@@ -23,6 +23,12 @@ const ModuleName = "vramscope_probe"
 var parts = []string{
 	"adapter",
 	"outlet",
+	"names",
+	"scope_tree",
+	"arena_events",
+	"arena_record",
+	"scopes",
+	"arena_adapter",
 	"__init__",
 }
 

@@ -1,0 +1,224 @@
+"""The adapter of what the program says itself: it folds the outlet's entries
+into scope trees and batches of events, and samples the registered arenas."""
+import time
+
+from .adapter import Adapter, register
+from .arena_record import ArenaRecord
+from .names import NAMES
+from .outlet import OUTLET
+from .scopes import ARENA_HANDLES, SCOPE_FAULTS
+
+#: Arenas that stay in the state after they are gone, the last ones.
+MAX_RELEASED = 8
+
+#: Names of transients that a state lists.
+MAX_TRANSIENTS = 256
+
+#: Transients and arenas that are kept for a calibration dump.
+MAX_RECORDED_PEAKS = 1 << 14
+MAX_RECORDED_ARENAS = 256
+
+
+class Transients:
+    """Peaks outside the arenas: one entry a name, in order of appearance."""
+
+    def __init__(self):
+        self._entries = {}
+
+    def add(self, name, size, peak):
+        """Takes a transient in: size bytes of input, peak bytes. The largest
+        peak of a name shows."""
+        entry = self._entries.get(name)
+        if entry is None:
+            if len(self._entries) < MAX_TRANSIENTS:
+                self._entries[name] = {"name": name, "in": size, "peak": peak, "n": 1}
+            return
+        entry["n"] += 1
+        if peak > entry["peak"]:
+            entry["in"], entry["peak"] = size, peak
+
+    def entries(self):
+        """The entries as a state has them."""
+        return [dict(entry) for entry in self._entries.values()]
+
+
+class ArenaAdapter(Adapter):
+    """Scopes and arenas of the program's own."""
+
+    name = "arena"
+
+    def __init__(self):
+        self.armed = False  # arenas are recorded for a calibration dump
+        self.recorded = []  # ArenaRecords that are, oldest first
+        self.recorded_peaks = []  # (name, bytes of input, bytes)
+        self.dropped = self.dropped_peaks = 0
+        self._records = {}  # number: ArenaRecord, oldest first
+        self._released = []  # ArenaRecords of arenas that are gone
+        self._transients = Transients()
+        self._frame = -1
+        self._faults_told = 0
+        self._forget_due = self._record_due = False
+
+    def library(self):
+        if OUTLET.entries or self._records or self._released or ARENA_HANDLES.living():
+            return ArenaAdapter
+        return None
+
+    def drain(self, publish):
+        ns = time.monotonic_ns()
+        before = (len(self._records), len(self._released))
+        self._follow_arming(ns)
+        wanted = publish if OUTLET.armed else None
+        for _ in range(len(OUTLET.entries)):
+            try:
+                entry = OUTLET.entries.popleft()
+            except IndexError:
+                break
+            self._take(entry, publish, wanted)
+        self._follow_handles(ns, wanted)
+        for record in list(self._records.values()) + self._released:
+            record.flush(publish)
+        for strings in NAMES.take():
+            publish(strings)
+        self._tell_lost(publish, ns)
+        if (len(self._records), len(self._released)) != before:
+            publish({"t": "state"})
+
+    def _take(self, entry, publish, wanted):
+        kind = entry[0]
+        if kind == "arena":
+            record = self._record_of(entry[1], entry[2])
+            abandons = entry[3] == 12 and record.tree.open_numbers()
+            record.fold(entry, self._frame, wanted)
+            if abandons:
+                # What is abandoned cannot be told from what was there before
+                # by a reader that joined in the middle.
+                publish({"t": "state"})
+        elif kind == "frame":
+            self._frame = entry[2]
+        elif kind == "peak":
+            _, ns, name, size, peak = entry
+            self._transients.add(name, size, peak)
+            self._keep_peak(name, size, peak)
+            publish({"t": "peak", "ns": ns, "name": name, "in": size, "peak": peak})
+        elif kind == "record":
+            publish(entry[1])
+
+    def _keep_peak(self, name, size, peak):
+        if not self.armed or size <= 0:
+            return
+        if len(self.recorded_peaks) >= MAX_RECORDED_PEAKS:
+            del self.recorded_peaks[0]
+            self.dropped_peaks += 1
+        self.recorded_peaks.append((name, size, peak))
+
+    def _record_of(self, handle, ns):
+        record = self._records.get(handle.number)
+        for gone in self._released if record is None else ():
+            if gone.number == handle.number:
+                return gone
+        if record is None:
+            record = ArenaRecord(handle, ns)
+            self._records[handle.number] = record
+            if self.armed:
+                self._begin(record, (0, record.tree.length), ns)
+        return record
+
+    def _begin(self, record, pointers, ns):
+        if len(self.recorded) >= MAX_RECORDED_ARENAS:
+            self.recorded.pop(0).forget()
+            self.dropped += 1
+        record.record(pointers, ns, self._frame)
+        self.recorded.append(record)
+
+    def _follow_arming(self, ns):
+        """Does what record asked for, on the thread that owns the records."""
+        if self._forget_due:
+            self._forget_due = False
+            for record in self.recorded:
+                record.forget()
+            self.recorded = []
+        if self._record_due:
+            self._record_due = False
+            for handle in ARENA_HANDLES.living():
+                record = self._record_of(handle, ns)
+                if record.recording is None:
+                    self._begin(record, handle.pointers(), ns)
+
+    def _follow_handles(self, ns, wanted):
+        """Meets arenas that were registered and lets go of those that ended."""
+        living = {handle.number: handle for handle in ARENA_HANDLES.living()}
+        for handle in living.values():
+            self._record_of(handle, ns)
+        waiting = len(OUTLET.entries)
+        for number, record in list(self._records.items()):
+            if number in living or waiting:
+                continue
+            record.release(ns, self._frame, wanted)
+            del self._records[number]
+            self._released.append(record)
+            del self._released[:-MAX_RELEASED]
+
+    def _tell_lost(self, publish, ns):
+        lost = OUTLET.lost
+        if lost:
+            OUTLET.lost -= lost
+            publish({"t": "lost", "ns": ns, "n": lost, "what": "ev"})
+            publish({"t": "state"})
+
+    def sample(self, out):
+        for handle in ARENA_HANDLES.living():
+            if handle.has_pointers():
+                self._sample_arena(handle, out)
+        faults = SCOPE_FAULTS.count - self._faults_told
+        if faults:
+            self._faults_told = SCOPE_FAULTS.count
+            raise RuntimeError("%d notes of the program failed, the last one with %s: see that its arenas can be read"
+                               % (faults, SCOPE_FAULTS.last))
+
+    def _sample_arena(self, handle, out):
+        forward, reverse = handle.pointers()
+        length = handle.length()
+        counters = {"length": length, "forward": forward, "reverse": reverse, "free": reverse - forward,
+                    "open_scopes": handle.open_count()}
+        why = None
+        record = self._records.get(handle.number)
+        if handle.highest is not None:
+            counters["high_water"] = handle.highest()
+        elif record is not None and record.tree.high_water:
+            counters["high_water"] = max(record.tree.high_water, forward + length - reverse)
+        else:
+            why = {"high_water": "nothing tells it: note allocations with the handle's alloc()"}
+        if record is not None:
+            record.sampled_high = counters.get("high_water", 0)
+        out.add("arena:%d" % handle.number, "arena", handle.name, handle.device, handle.call, counters, handle.inside, why)
+
+    def state(self):
+        pointers = {handle.number: handle.pointers() for handle in ARENA_HANDLES.living() if handle.has_pointers()}
+        arenas = [record.entry(None) for record in self._released]
+        arenas += [record.entry(pointers.get(record.number)) for record in self._records.values()]
+        state = {"arenas": arenas, "nonarena": self._transients.entries()}
+        if self.armed:
+            state["rec"] = True
+        if self.dropped:
+            state["dropped"] = self.dropped
+        if self.dropped_peaks:
+            state["pdropped"] = self.dropped_peaks
+        return state
+
+    def record(self, report, on):
+        living = len(ARENA_HANDLES.living())
+        if on:
+            self.armed = self._record_due = True
+            self._forget_due = False
+            report.line("keep the events of %d arenas and scope stacks of the program's own" % living,
+                        why="from now on: what was before is not known event by event")
+            return
+        forgotten = len(self.recorded)
+        self.armed = self._record_due = False
+        self._forget_due = True
+        report.line("stop to keep the events of the program's own arenas",
+                    why="the events of %d arenas are forgotten; a calibration dump keeps them" % forgotten if forgotten else "")
+
+
+ARENA_ADAPTER = register(ArenaAdapter())

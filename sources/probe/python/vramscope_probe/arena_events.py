@@ -1,0 +1,101 @@
+"""Batches of one arena's events in columns, and what is kept of a recorded
+arena for a calibration dump."""
+import json
+import zlib
+
+from .names import MAX_PARAMS
+from .scope_tree import params_size
+
+MAX_BATCH_EVENTS = 2048
+MAX_BATCH_PARAMS = 128 << 10  # bytes of the parameters in one batch, roughly
+
+
+class EventBatch:
+    """The events of one arena in one frame that have not gone out yet.
+
+    Two thousand events with their parameters fit a line of the record format.
+    """
+
+    _COLUMNS = ("n", "fl", "item", "f", "r", "sc", "x", "dt")
+
+    def __init__(self, arena):
+        self.arena = arena
+        self._clear()
+
+    def _clear(self):
+        self.frame = -1
+        self._times, self._ops = [], []
+        self._columns = tuple([] for _ in self._COLUMNS)
+        self._params, self._params_bytes = [], 0
+
+    def __len__(self):
+        return len(self._ops)
+
+    def takes(self, frame):
+        """Says whether an event of that frame can still go into the batch."""
+        length = len(self._ops)
+        return length == 0 or (
+            length < MAX_BATCH_EVENTS and self.frame == frame and self._params_bytes < MAX_BATCH_PARAMS)
+
+    def add(self, frame, ns, op, values, params=None):
+        """Adds an event: ns its moment, values in the order of the columns n,
+        fl, item, f, r, sc, x and dt of the record format."""
+        if not self._ops:
+            self.frame = frame
+        if params:
+            self._params.append([len(self._ops), params])
+            self._params_bytes += params_size(params) + 8 * MAX_PARAMS
+        self._times.append(ns)
+        self._ops.append(op)
+        for column, value in zip(self._columns, values):
+            column.append(value)
+
+    def take(self):
+        """The batch as an `ev` record, and an empty one from then on."""
+        times = self._times
+        record = {"t": "ev", "ns": times[0], "arena": self.arena, "frame": self.frame}
+        steps = [0] + [later - earlier for earlier, later in zip(times, times[1:])]
+        if any(steps):
+            record["dns"] = steps
+        record["op"] = self._ops
+        for key, column in zip(self._COLUMNS, self._columns):
+            if any(column):
+                record[key] = column
+        if self._params:
+            record["pr"] = self._params
+        self._clear()
+        return record
+
+
+class EventLog:
+    """The batches of a recorded arena, packed, within bounds that all logs
+    share. Once an event did not fit, none that follows is kept: a log never
+    has a hole."""
+
+    BYTES = 64 << 20  # of all logs together
+    used = 0  # bytes, of all logs together
+
+    def __init__(self):
+        self._packed = []
+        self._bytes = 0
+        self.cut = 0  # events that were not kept
+
+    def keep(self, record):
+        """Keeps an `ev` record."""
+        packed = b"" if self.cut else zlib.compress(json.dumps(record, separators=(",", ":")).encode(), 1)
+        if self.cut or EventLog.used + len(packed) > self.BYTES:
+            self.cut += len(record["op"])
+            return
+        self._packed.append(packed)
+        self._bytes += len(packed)
+        EventLog.used += len(packed)
+
+    def records(self):
+        """The kept `ev` records, oldest first."""
+        for packed in list(self._packed):
+            yield json.loads(zlib.decompress(packed))
+
+    def forget(self):
+        """Gives the memory back."""
+        EventLog.used -= self._bytes
+        self._packed, self._bytes = [], 0

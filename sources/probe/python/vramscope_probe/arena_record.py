@@ -1,0 +1,161 @@
+"""The probe's side of one registered arena: what is known of it, its scope
+tree, and its events on their way out. For the probe's thread alone."""
+from .arena_events import EventBatch, EventLog
+from .names import NAMES
+from .scope_tree import OP_ALLOC, OP_NEW, OP_PERSIST, OP_SET, ScopeTree
+from .scope_tree import OP_CLOSE, OP_MARK, OP_OPEN, OP_RELEASE, OP_RESET, OP_RESTORE
+
+#: The caller of bytes that no note told of: pointers had moved when a scope
+#: was opened or closed.
+UNITEMISED = "moved between scopes, not itemised"
+
+#: How many saved pointers of an arena are kept, the oldest ones.
+MAX_MARKS = 1 << 12
+
+
+class ArenaRecording:
+    """What a calibration dump needs of an arena: its events since it was
+    recorded, and the tree of these alone."""
+
+    def __init__(self, number, length, forward, reverse, ns, frame, name):
+        self.tree, self.log, self.batch = ScopeTree(), EventLog(), EventBatch(number)
+        self.observe(ns, frame, OP_NEW, (length, 0, 0, 0, length, 0, name, 0), None)
+        if forward or reverse != length:
+            self.observe(ns, frame, OP_SET, (0, 0, 0, forward, reverse, 0, 0, 0), None)
+
+    def observe(self, ns, frame, op, values, params):
+        """Takes an event in, as EventBatch.add has it."""
+        self.tree.observe(op, ns, frame, values[0], values[3], values[4], values[5], values[6], params)
+        if not self.batch.takes(frame):
+            self.log.keep(self.batch.take())
+        self.batch.add(frame, ns, op, values, params)
+
+    def settle(self):
+        """Brings the log up to the last event."""
+        if len(self.batch):
+            self.log.keep(self.batch.take())
+
+
+class ArenaRecord:
+    """One arena that the program registered."""
+
+    def __init__(self, handle, ns):
+        self.number, self.name, self.made, self.gone = handle.number, handle.name, ns, 0
+        self.facts = handle.facts()
+        self.tree, self.marks = ScopeTree(), []
+        self.tree.set_length(handle.length())
+        self.tree.reverse = self.tree.length
+        self.sampled_high = 0  # the highest sample, bytes
+        self.recording = None
+        self._batch = EventBatch(self.number)
+        self._known = False  # the tree's pointers come from an event
+
+    def record(self, pointers, ns, frame):
+        """Begins to keep the arena's events for a calibration dump: from now
+        on, since what was before is not known event by event."""
+        if self.recording is None:
+            forward, reverse = pointers
+            self.recording = ArenaRecording(
+                self.number, self.tree.length, forward, reverse, ns, frame, NAMES.number(self.name))
+
+    def forget(self):
+        """Stops to record, and gives the kept events' memory back."""
+        if self.recording is not None:
+            self.recording.log.forget()
+            self.recording = None
+
+    def fold(self, event, frame, publish):
+        """Takes an event of the outlet in: (kind, arena, ns, op, bytes, item,
+        flags, forward, reverse, scope, parent, text, dtype, params). publish
+        takes `ev` records, or is None while nobody wants them."""
+        _, _, ns, op, size, item, flags, forward, reverse, scope, parent, text, dtype, params = event
+        if op == OP_OPEN:
+            self._unwind_to(parent, ns, frame, publish)
+        if op in (OP_OPEN, OP_CLOSE):
+            self._itemise(forward, reverse, ns, frame, publish)
+        if op == OP_MARK and len(self.marks) < MAX_MARKS:
+            self.marks.append(forward)
+        elif op == OP_RESTORE and self.marks:
+            self.marks.pop()
+        elif op == OP_RESET:
+            self.marks = []
+        elif op == OP_RELEASE:
+            self.gone = ns
+        self._known = True
+        values = (size, flags, item, forward, reverse, scope, NAMES.number(text), NAMES.number(dtype))
+        self._observe(ns, frame, op, values, params, publish)
+
+    def _unwind_to(self, parent, ns, frame, publish):
+        """Closes open scopes that the program has closed already, where the
+        entries that said so were lost."""
+        stale = [number for number in self.tree.open_numbers() if number > parent]
+        if stale:
+            self._observe(ns, frame, OP_CLOSE, (0, 0, 0, self.tree.forward, self.tree.reverse, stale[0], 0, 0), None, publish)
+
+    def _itemise(self, forward, reverse, ns, frame, publish):
+        """Says what moved the pointers since the last event, where nothing
+        else did: growth counts as an allocation, a release as a move."""
+        tree = self.tree
+        if not self._known:
+            return
+        grown, kept = forward - tree.forward, tree.reverse - reverse
+        if grown < 0 or kept < 0:
+            values = (0, 0, 0, min(forward, tree.forward), max(reverse, tree.reverse), 0, 0, 0)
+            self._observe(ns, frame, OP_SET, values, None, publish)
+        for op, moved in ((OP_ALLOC, grown), (OP_PERSIST, kept)):
+            if moved > 0:
+                after = (forward, tree.reverse) if op == OP_ALLOC else (tree.forward, reverse)
+                values = (moved, 0, 1) + after + (0, NAMES.number(UNITEMISED), 0)
+                self._observe(ns, frame, op, values, None, publish)
+
+    def _observe(self, ns, frame, op, values, params, publish):
+        self.tree.observe(op, ns, frame, values[0], values[3], values[4], values[5], values[6], params)
+        if self.recording is not None:
+            self.recording.observe(ns, frame, op, values, params)
+        if publish is not None:
+            if not self._batch.takes(frame):
+                self._publish_batch(publish)
+            self._batch.add(frame, ns, op, values, params)
+
+    def flush(self, publish):
+        """Publishes the events that have not gone out."""
+        if len(self._batch):
+            self._publish_batch(publish)
+
+    def _publish_batch(self, publish):
+        for strings in NAMES.take():
+            publish(strings)
+        publish(self._batch.take())
+
+    def release(self, ns, frame, publish):
+        """Says that the arena is gone, once."""
+        if not self.gone:
+            self.fold(("arena", None, ns, OP_RELEASE, 0, 0, 0, self.tree.forward, self.tree.reverse, 0, 0,
+                       "", "", None), frame, publish)
+
+    def entry(self, pointers):
+        """The arena's entry of a state. pointers are those of now, None where
+        the arena cannot tell."""
+        return self._entry(self.tree, pointers or (self.tree.forward, self.tree.reverse), self.tree.high_water)
+
+    def recorded_entry(self):
+        """The arena's entry of a calibration dump."""
+        tree = self.recording.tree
+        entry = self._entry(tree, (tree.forward, tree.reverse), tree.high_water)
+        if self.recording.log.cut:
+            entry["cut"] = self.recording.log.cut
+        return entry
+
+    def _entry(self, tree, pointers, high_water):
+        entry = {"id": self.number, "name": self.name}
+        entry.update(self.facts)
+        entry["buf"] = bool(self.facts.get("managed")) and not self.gone
+        entry.update({"len": tree.length, "f": pointers[0], "r": pointers[1], "hw": max(high_water, self.sampled_high)})
+        if self.recording is not None:
+            entry["recorded"] = True
+        entry["made"] = self.made
+        if self.gone:
+            entry["gone"] = self.gone
+        if self.marks:
+            entry["marks"] = list(self.marks)
+        return tree.fill(entry)
