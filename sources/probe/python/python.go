@@ -23,12 +23,23 @@ const ModuleName = "vramscope_probe"
 var parts = []string{
 	"adapter",
 	"outlet",
+	"wire",
+	"place",
+	"backlog",
+	"ledger",
+	"reader",
+	"server",
+	"identity",
 	"names",
 	"scope_tree",
 	"arena_events",
 	"arena_record",
 	"scopes",
 	"arena_adapter",
+	"safepoint",
+	"sampler",
+	"service",
+	"session",
 	"__init__",
 }
 

@@ -3,67 +3,85 @@
 It lies in a folder that stands first in PYTHONPATH, acts only if
 VRAMSCOPE_TARGET says so, and starts the probe only once the program loads a
 GPU library, so that the helpers of a render (pip, compilers) open no socket.
-Whatever goes wrong here, the program never notices.
+Whatever goes wrong with the probe, the program never notices; what the user's
+own sitecustomize raises is raised as if this one were not there.
 """
-try:
-    import os
-    import sys
+import os
+import sys
 
-    class _ProbeStarter:
-        """Looks on as modules are asked for, and finds none itself."""
 
-        LIBRARIES = frozenset((
-            "torch", "cupy", "rmm", "jax", "taichi", "quadrants", "algan", "vibespatial", "vramscope_probe"))
-        LOOKS = 240  # a second apart: as long as a library may take to load
+class _ProbeStarter:
+    """Looks on as modules are asked for, and finds none itself."""
 
-        def __init__(self):
-            self.waiting = False
+    LIBRARIES = frozenset((
+        "torch", "cupy", "rmm", "jax", "taichi", "quadrants", "algan", "vibespatial", "vramscope_probe"))
+    LOOKS = 10  # a second apart, for a library that was asked for to appear
 
-        def find_spec(self, name, path=None, target=None):
-            if name in self.LIBRARIES and not self.waiting:
-                self.waiting = True
-                try:
-                    import threading
-                    threading.Thread(target=self.start, name="vramscope-start", daemon=True).start()
-                except BaseException:
-                    pass
-            return None
+    def __init__(self):
+        self.waits_in = 0  # the process whose thread waits: threads do not survive a fork
 
-        def start(self):
-            """Starts the probe when a library is there; one that could not be
-            loaded is waited for again."""
-            try:
-                import time
-                for _ in range(self.LOOKS):
-                    if not self.LIBRARIES.isdisjoint(sys.modules):
-                        if self in sys.meta_path:
-                            sys.meta_path.remove(self)
-                        import vramscope_probe  # noqa: F401
-                        return
-                    time.sleep(1)
-            except BaseException:
-                pass
-            self.waiting = False
+    def find_spec(self, name, path=None, target=None):
+        if name in self.LIBRARIES and self.waits_in != os.getpid():
+            self.wait()
+        return None
 
-    def _hand_on(own):
-        """Runs the sitecustomize that this one hides. Children look for it in
-        the same way, so PYTHONPATH is whole again afterwards."""
-        import importlib.machinery
-        import importlib.util
-        rest = [entry for entry in sys.path if os.path.abspath(entry or ".") != own]
-        spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
-        if spec is None or spec.loader is None:
-            return
-        module = importlib.util.module_from_spec(spec)
-        mine, path = sys.modules.get("sitecustomize"), os.environ.get("PYTHONPATH")
-        sys.modules["sitecustomize"] = module
+    def wait(self):
         try:
-            spec.loader.exec_module(module)
+            import threading
+            self.waits_in = os.getpid()
+            threading.Thread(target=self.start, name="vramscope-start", daemon=True).start()
         except BaseException:
-            sys.modules["sitecustomize"] = mine
-            raise
+            pass
 
-    if os.environ.get("VRAMSCOPE_TARGET"):
-        sys.meta_path.insert(0, _ProbeStarter())
+    def start(self):
+        """Imports the probe, which starts it, once a library is there. For one
+        that could not be loaded it is armed again."""
+        try:
+            import time
+            for _ in range(self.LOOKS):
+                if not self.LIBRARIES.isdisjoint(sys.modules):
+                    import vramscope_probe  # noqa: F401
+                    if self in sys.meta_path:
+                        sys.meta_path.remove(self)
+                    return
+                time.sleep(1)
+            self.waits_in = 0
+        except BaseException:
+            pass
+
+    def forked(self):
+        """In a child whose parent loaded a library but had no probe yet."""
+        if self in sys.meta_path and not self.LIBRARIES.isdisjoint(sys.modules):
+            self.wait()
+
+
+def _hand_on():
+    """Runs the sitecustomize that this one hides. Meanwhile this one's folder is
+    nowhere to be found; children find it again afterwards."""
+    import importlib.util
+    own = os.path.dirname(os.path.abspath(__file__))
+    here = sys.modules.pop("sitecustomize", None)
+    path, variable = sys.path[:], os.environ.get("PYTHONPATH", "")
+    entries = variable.split(os.pathsep)
+    sys.path[:] = [entry for entry in path if os.path.abspath(entry or ".") != own]
+    os.environ["PYTHONPATH"] = os.pathsep.join(e for e in entries if os.path.abspath(e or ".") != own)
+    try:
+        if importlib.util.find_spec("sitecustomize") is not None:
+            import sitecustomize  # noqa: F401
+    finally:
+        sys.path.insert(path.index(own) if own in path else 0, own)
+        if variable:
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
+        else:
+            os.environ.pop("PYTHONPATH", None)
+        sys.modules.setdefault("sitecustomize", here)
+
+
+try:
+    if os.environ.get("VRAMSCOPE_TARGET") and os.environ.get("VRAMSCOPE_PROBE") != "0":
+        _starter = _ProbeStarter()
+        sys.meta_path.insert(0, _starter)
+        os.register_at_fork(after_in_child=_starter.forked)
 except BaseException:
     pass
+_hand_on()

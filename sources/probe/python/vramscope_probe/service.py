@@ -1,0 +1,248 @@
+"""The probe's one thread: it waits on the socket, samples, hands on what the
+render noted, and gives the main thread the commands.
+"""
+import socket
+import threading
+import time
+
+from .adapter import monotonic
+from .outlet import OUTLET
+from .safepoint import SAFE_POINT
+from .sampler import Sampler
+from .server import Server
+from .wire import MINIMUM_PROTOCOL, PROTOCOL
+
+IDLE_PERIOD = 1_000_000_000  # nanoseconds between samples while nobody watches
+DRAIN_PERIOD = 50_000_000  # nanoseconds at most between drains while events are wanted
+STATE_PERIOD = 10_000_000_000  # nanoseconds between states
+RETRY_PERIOD = 100_000_000  # nanoseconds after which a command is offered again
+REST_AFTER_MISTAKE = 0.2  # seconds, so that a mistake that stays costs little
+
+
+class Service:
+    """Serves one socket. facts is the hello that stays the same, rate the
+    samples a second while somebody watches, abilities gives what may change:
+    (commands, {command: why not}, gpus)."""
+
+    def __init__(self, path, facts, rate, abilities):
+        self.src = "pid:%d-%d" % (facts["pid"], facts["start"])
+        self.rate = rate
+        self.recording = False
+        self.sampler = Sampler()
+        self._facts = facts
+        self._abilities = abilities
+        self._can = {"have": [], "cmds": [], "nocmds": {}, "gpus": [], "safe": "pending"}
+        self._epoch = 0  # the thread of an older one ends
+        self._thread = None
+        self._why = None  # why it ends
+        self._state_due = False
+        self._sampled = 0  # moment of the last sample
+        self._state_at = 0  # moment of the last state
+        self._offered = 0  # moment at which the pending order was offered last
+        self._alarm, self._ring = socket.socketpair()
+        self._alarm.setblocking(False)
+        self._ring.setblocking(False)
+        try:
+            self.server = Server(path, self)
+        except BaseException:
+            self._alarm.close()
+            self._ring.close()
+            raise
+        self.server.descriptor(self._alarm.fileno())
+        SAFE_POINT.wake = self.wake
+
+    def run(self):
+        """Starts the thread. One that is still ending is waited for by the new
+        one."""
+        self._epoch += 1
+        self._thread = threading.Thread(target=self._serve, args=(self._epoch, self._thread), name="vramscope", daemon=True)
+        self._thread.start()
+
+    def pause(self, patience):
+        """Ends the thread, so that a fork finds it nowhere in the middle of
+        something; at most patience seconds are spent. run goes on."""
+        self._epoch += 1
+        self.wake()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(patience)
+            return not self._thread.is_alive()
+        return False
+
+    def end(self, why, patience):
+        """Says goodbye and removes the socket; at most patience seconds are
+        spent."""
+        self._why = why
+        self.wake()
+        if self._thread is not None:
+            self._thread.join(patience)
+        OUTLET.armed = False
+        SAFE_POINT.wake = None
+
+    def forget(self):
+        """Leaves everything to the parent: in a child."""
+        SAFE_POINT.wake = None
+        self.server.forget()
+        self._alarm.close()
+        self._ring.close()
+
+    def wake(self):
+        """Ends the thread's waiting. Any thread may call it; it waits for
+        nobody."""
+        try:
+            self._ring.send(b"\0")
+        except OSError:
+            pass
+
+    # What the server asks of who speaks.
+
+    def hello(self):
+        """The hello record as of now."""
+        record = {"t": "hello", "src": self.src, "ns": monotonic(), "proto": PROTOCOL, "min": MINIMUM_PROTOCOL}
+        record.update(self._facts)
+        record.update(wall=time.time_ns(), hz=float(self.rate))
+        record.update((key, value) for key, value in self._can.items() if value)
+        return record
+
+    def obeys(self):
+        """(commands, {command: why not})."""
+        return self._can["cmds"], self._can["nocmds"]
+
+    def where(self):
+        """What an accepted command waits for."""
+        return SAFE_POINT.where()
+
+    def order(self, order):
+        """Offers an accepted command to the main thread."""
+        self._offered = monotonic()
+        SAFE_POINT.hand_over(order)
+
+    # The thread.
+
+    def _serve(self, epoch, before):
+        try:
+            if before is not None:
+                before.join()
+            while self._epoch == epoch and self._why is None:
+                try:
+                    self._turn()
+                except BaseException as error:
+                    self.sampler.note("probe", error)
+                    time.sleep(REST_AFTER_MISTAKE)
+            if self._why is not None and self._epoch == epoch:
+                self._end()
+        except BaseException:
+            pass  # there is nobody to tell
+
+    def _turn(self):
+        if self.server.turn(self._patience(monotonic())):
+            try:
+                self._alarm.recv(4096)
+            except OSError:
+                pass
+        now = monotonic()
+        OUTLET.armed = self.recording or self.server.interest()
+        self._hand_on()
+        self._settle(now)
+        if now >= self._next_sample():
+            self._sample(now)
+        if self._state_due or self.server.needs_state() or (now - self._state_at >= STATE_PERIOD and self.server.watched()):
+            self._state()
+        self.server.flush()
+
+    def _patience(self, now):
+        """How long nothing has to be done."""
+        until = self._next_sample()
+        if OUTLET.armed:
+            until = min(until, now + DRAIN_PERIOD)
+        pending = self.server.ledger.pending
+        if pending is not None and not pending.taken:
+            until = min(until, pending.deadline, self._offered + RETRY_PERIOD)
+        return max(0, until - now)
+
+    def _next_sample(self):
+        if self.server.watched() or self.recording:
+            return self._sampled + int(1e9 / self.rate)
+        return self._sampled + IDLE_PERIOD
+
+    def _hand_on(self):
+        """Publishes the frames, then what the adapters noted."""
+        frames = SAFE_POINT.frames
+        while frames:
+            ns, number = frames.popleft()
+            self._publish({"t": "frame", "ns": ns, "n": number})
+        self.sampler.drain(self._publish)
+
+    def _settle(self, now):
+        """Ends the command that was carried out, or whose time is over."""
+        while SAFE_POINT.outcomes:
+            final = SAFE_POINT.outcomes.popleft()
+            pending = self.server.ledger.pending
+            if pending is None:
+                continue
+            if final["st"] == "done" and pending.command["cmd"] in ("record-on", "record-off"):
+                self.recording = pending.command["cmd"] == "record-on"
+                self._state_due = True
+            self._hand_on()  # what the command caused goes before its answer
+            self._sample(monotonic())
+            self.server.finish(final)
+        self.server.expire(now, SAFE_POINT.missed())
+        pending = self.server.ledger.pending
+        if pending is not None and not pending.taken and now - self._offered >= RETRY_PERIOD:
+            self.order(pending)
+
+    def _sample(self, now):
+        self._sampled = now
+        self._look_around()
+        if self.server.unencoded:
+            self.sampler.note("probe", "%d records were too long to be sent" % self.server.unencoded)
+            self.server.unencoded = 0
+        self.server.publish(self.sampler.sample())
+
+    def _state(self):
+        """Gives the whole state to those who need it. Strings that it names go
+        before it, what else happened meanwhile goes after it."""
+        self._state_due, self._state_at = False, monotonic()
+        if not self.server.watched():
+            return
+        self._hand_on()
+        moment = monotonic()
+        record = {"t": "state", "ns": moment}
+        if SAFE_POINT.frame >= 0:
+            record["frame"] = SAFE_POINT.frame
+        if self.recording:
+            record["rec"] = True
+        record.update(self.sampler.state())
+        later = []
+        self.sampler.drain(lambda noted: self._publish(noted) if noted["t"] == "str" else later.append(noted))
+        self.server.publish_state(record)
+        for noted in later:
+            self._publish(noted)
+
+    def _publish(self, record):
+        """Publishes what an adapter noted. A bare state asks for the whole one."""
+        if record["t"] == "state":
+            self._state_due = True
+            return
+        self.server.publish(record)
+
+    def _look_around(self):
+        """Tells the readers anew what this process has and obeys, where it
+        changed."""
+        try:
+            commands, refused, gpus = self._abilities()
+        except BaseException as error:
+            self.sampler.note("probe", error)
+            return
+        can = {"have": self.sampler.found(), "cmds": list(commands), "nocmds": dict(refused), "gpus": list(gpus),
+               "safe": SAFE_POINT.kind()}
+        if can != self._can:
+            self._can = can
+            self.server.greet_again()
+
+    def _end(self):
+        self._hand_on()
+        self._settle(monotonic())
+        self._sample(monotonic())
+        self.server.close(self._why)
+        self._alarm.close()
+        self._ring.close()

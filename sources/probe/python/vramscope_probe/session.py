@@ -1,0 +1,193 @@
+"""The probe's life in this process: it starts, survives forks, and ends with the
+program.
+"""
+import atexit
+import os
+import sys
+import threading
+
+from .adapter import ADAPTERS, Sets
+from .identity import identity, sampling_rate
+from .outlet import OUTLET
+from .place import PlaceError, socket_directory
+from .safepoint import SAFE_POINT, described
+from .service import Service
+
+try:
+    from .release import offered
+except ImportError:
+    if "offered" not in globals():
+        def offered():
+            return [], {}
+
+FORK_PATIENCE = 0.25  # seconds at most that a fork waits for the probe's thread
+EXIT_PATIENCE = 1.0  # seconds at most that the end waits for it
+LOOK_PERIOD = 1.0  # seconds between two looks of a child for memory of its own
+
+
+class Session:
+    """What this process has of the probe."""
+
+    def __init__(self):
+        self.service = None
+        self.problem = ""  # why there is none, as one sentence that says what to do
+        self.dormant = False  # a child that has used nothing yet
+        self._hooked = False
+        self._looking = None  # (thread, event that ends it) of a dormant child
+        self._turn = threading.Lock()  # between threads that start; none of them renders
+
+    def start(self, rate=None):
+        """Opens the socket and starts the thread; True where it runs."""
+        if not self._turn.acquire(blocking=False):
+            return self.service is not None
+        try:
+            self.dormant = False
+            if self.service is not None:
+                return True
+            self._hook()
+            facts = identity()
+            path = os.path.join(socket_directory(), "%d-%d.sock" % (facts["pid"], facts["start"]))
+            service = Service(path, facts, rate or sampling_rate(), _abilities)
+            service.run()
+            self.service, self.problem = service, ""
+            return True
+        except PlaceError as error:
+            self.problem = str(error)
+        except Exception as error:
+            self.problem = "the probe could not start: " + described(error)
+        finally:
+            self._turn.release()
+        return False
+
+    def stop(self, why):
+        """Says goodbye, removes the socket and ends the thread."""
+        self._end_look()
+        service, self.service = self.service, None
+        if service is not None:
+            service.end(why, EXIT_PATIENCE)
+
+    def _hook(self):
+        if self._hooked:
+            return
+        self._hooked = True
+        os.register_at_fork(before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._in_child)
+        atexit.register(self._at_exit)
+
+    def _before_fork(self):
+        # Without its thread the child finds no lock held by it, and Python has
+        # no reason to warn of threads that the program did not start.
+        try:
+            self._end_look()
+            if self.service is not None:
+                self.service.pause(FORK_PATIENCE)
+        except BaseException:
+            pass
+
+    def _after_fork(self):
+        try:
+            if self.service is not None:
+                self.service.run()
+            elif self.dormant:
+                self._look()
+        except BaseException:
+            pass
+
+    def _in_child(self):
+        try:
+            self._turn = threading.Lock()
+            service, self.service = self.service, None
+            OUTLET.armed = False
+            OUTLET.entries.clear()
+            SAFE_POINT.forked()
+            if service is not None:
+                service.forget()
+                self.dormant = True
+            if self.dormant:
+                self._look()
+        except BaseException:
+            pass
+
+    def _look(self):
+        """Starts the probe in a child once one of its allocators holds
+        something: workers that only load data open no socket."""
+        ended = threading.Event()
+
+        def look():
+            try:
+                while not ended.wait(LOOK_PERIOD):
+                    if not self.dormant:
+                        return
+                    if _holds_memory():
+                        self._looking = None
+                        self.start()
+                        return
+            except BaseException:
+                pass
+
+        thread = threading.Thread(target=look, name="vramscope-child", daemon=True)
+        self._looking = (thread, ended)
+        thread.start()
+
+    def _end_look(self):
+        looking, self._looking = self._looking, None
+        if looking is not None and looking[0] is not threading.current_thread():
+            looking[1].set()
+            looking[0].join(FORK_PATIENCE)
+
+    def _at_exit(self):
+        try:
+            error = getattr(sys, "last_type", None)
+            self.stop("the program ended with " + error.__name__ if isinstance(error, type) else "the program ended")
+        except BaseException:
+            pass
+
+
+SESSION = Session()
+
+
+def start(rate=None):
+    """Starts the probe in this process: opens its socket, and samples from a
+    thread of its own. rate is samples a second while somebody watches, from 1
+    to 10; without it VRAMSCOPE_RATE counts. True where it runs, also where it
+    ran already; problem() says why it does not."""
+    return SESSION.start(rate if rate is None else sampling_rate({"VRAMSCOPE_RATE": str(rate)}))
+
+
+def stop():
+    """Ends the probe in this process: readers get a goodbye, the socket goes."""
+    SESSION.stop("the program stopped its probe")
+
+
+def problem():
+    """Why no probe runs here, as one sentence that says what to do; "" where
+    there is nothing to say."""
+    return SESSION.problem
+
+
+def poll(frame=None):
+    """A frame begins: call it between frames, on the main thread, where nothing
+    temporary is alive. Commands of the dashboard run here. frame is its number;
+    without it frames are counted. It never raises, but for what a signal
+    raises, and with nothing to do it costs under a microsecond."""
+    if SESSION.dormant:
+        SESSION.start()
+    SAFE_POINT.boundary(frame)
+
+
+def _abilities():
+    commands, refused = offered()
+    return commands, refused, ()
+
+
+def _holds_memory():
+    for adapter in list(ADAPTERS):
+        try:
+            if adapter.library() is None:
+                continue
+            out = Sets()
+            adapter.sample(out)
+            if any(entry["c"].get(key) for entry in out.sets for key in ("reserved", "allocated", "used", "length")):
+                return True
+        except BaseException:
+            continue
+    return False
