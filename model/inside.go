@@ -17,6 +17,7 @@ type Inside struct {
 	Roots       []Allocator
 	Held        Figure // what the roots have reserved, added up
 	Unaccounted Figure // Driver − Held: the context and other libraries
+	Context     Figure // of Unaccounted, what the process's own context takes
 }
 
 // Allocator is one allocator of a process, with those that live in its memory.
@@ -41,6 +42,12 @@ func InsideOf(subject *SourceView, beside []*SourceView, device string) Inside {
 			inside.Held = allocator.Reserved
 		} else {
 			inside.Held = inside.Held.plus(allocator.Reserved)
+		}
+	}
+	inside.Context = missing(subject.title() + " does not say what its context takes")
+	for i := range subject.Sets {
+		if set := &subject.Sets[i]; set.Of == recorder.OfContext && set.Device == device {
+			inside.Context = subject.Figure(set, recorder.Used)
 		}
 	}
 	inside.Unaccounted = inside.Driver.minus(inside.Held)

@@ -110,7 +110,7 @@ func TestFormatNamesEveryOpCode(t *testing.T) {
 func TestFormatNamesEveryWord(t *testing.T) {
 	page := formatPage(t)
 	for _, word := range []string{
-		KindProcess, KindDevice, KindHost, KindCalibration, OfDevice, OfProcess, OfHost, OfPool, OfArena, OfPeaks,
+		KindProcess, KindDevice, KindHost, KindCalibration, OfDevice, OfProcess, OfHost, OfPool, OfArena, OfPeaks, OfContext,
 		CommandReclaim, CommandForceReclaim, CommandRebuild, CommandResetPeak, CommandHeadroom, CommandSnapshot,
 		CommandRecordOn, CommandRecordOff, CommandCalibration,
 		AckAccepted, AckDone, AckFailed, AckExpired, AckRefused, AckUnsupported, AckBusy,

@@ -277,7 +277,8 @@ const (
 	OfHost    = "host"    // the machine's memory, and this process's share
 	OfPool    = "pool"
 	OfArena   = "arena"
-	OfPeaks   = "peaks" // a peak region stack
+	OfPeaks   = "peaks"   // a peak region stack
+	OfContext = "context" // what a process's context itself takes on a device
 )
 
 // Frame says which frame begins.

@@ -38,6 +38,11 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 	number(&pen, grid.Of(themes.Used), value(inside.Driver), 0)
 	pen.Text(dim, "  unaccounted ")
 	number(&pen, grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
+	if inside.Context.Known {
+		pen.Text(dim, " (CUDA context ")
+		number(&pen, grid.Of(themes.Unaccounted), value(inside.Context), 0)
+		pen.Text(dim, ")")
+	}
 	if r.Height() > 1 {
 		for i := range inside.Roots {
 			if i+1 >= r.Height() {
@@ -93,6 +98,9 @@ func (insidePane) origins(s *scene) (all []origin) {
 	inside := s.inside()
 	all = append(all, origin{name: "by the driver", figure: inside.Driver}, origin{name: "held by allocators", figure: inside.Held},
 		origin{name: "unaccounted", figure: inside.Unaccounted})
+	if inside.Context.Known {
+		all = append(all, origin{name: "  CUDA context", figure: inside.Context})
+	}
 	for i := range inside.Roots {
 		all = append(all, origin{name: allocatorName(&inside.Roots[i]), figure: inside.Roots[i].Reserved})
 		for j := range inside.Roots[i].Inner {

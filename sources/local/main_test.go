@@ -54,6 +54,12 @@ func recorded(t *testing.T, options Options) ([]byte, []recorder.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return lines, decoded(t, lines)
+}
+
+// decoded is lines read again.
+func decoded(t *testing.T, lines []byte) []recorder.Record {
+	t.Helper()
 	decoder := recorder.NewDecoder(bytes.NewReader(lines))
 	var records []recorder.Record
 	for {
@@ -66,7 +72,7 @@ func recorded(t *testing.T, options Options) ([]byte, []recorder.Record) {
 	if p := decoder.Problems(); p.BadLines+p.LongLines+p.Unknown > 0 || p.CutBytes > 0 {
 		t.Fatalf("the records do not read: %+v", p)
 	}
-	return lines, records
+	return records
 }
 
 // all is the records of a kind.

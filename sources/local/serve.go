@@ -12,20 +12,23 @@ import (
 	"vramscope/sources/probe"
 )
 
-// Surroundings is what a served demo needs besides its options.
+// Surroundings is what a served render needs besides its options.
 type Surroundings struct {
 	Path    string            // of the socket; "" is this process's own place
 	Version string            // of the program, such as "vramscope 0.1.0"
 	Ready   func(path string) // is told of the socket when it is there; may be nil
-	Parent  io.Reader         // the demo ends when this does; nil is no parent. A child's standard input
+	Parent  io.Reader         // the render ends when this does; nil is no parent. A child's standard input
 }
 
-// Serve runs a demo render in this process, which readers can watch through its
+// Serve runs a render in this process, which readers can watch through its
 // socket, until its options end it, ctx does, or its parent. An orderly end is
-// nil.
+// nil. It closes the options' device.
 func Serve(ctx context.Context, options Options, surroundings Surroundings) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if options.Device != nil {
+		defer func() { _ = options.Device.Close() }() // the render's own end closes it first, where it comes so far
+	}
 	if surroundings.Parent != nil {
 		go func() { // ends with the parent, or with this process
 			_, _ = io.Copy(io.Discard, surroundings.Parent)
@@ -46,7 +49,9 @@ func Serve(ctx context.Context, options Options, surroundings Surroundings) erro
 	if err != nil {
 		return err
 	}
-	server, err = probe.Listen(probe.Options{Path: surroundings.Path, Hello: r.hello, Now: time.now}, served{r})
+	server, err = probe.Listen(probe.Options{
+		Path: surroundings.Path, Hello: r.hello, Now: time.now, Waits: r.waits(),
+	}, served{r})
 	if err != nil {
 		return err
 	}
@@ -66,6 +71,17 @@ func Serve(ctx context.Context, options Options, surroundings Surroundings) erro
 		err = closed
 	}
 	return err
+}
+
+// waits is what commands wait for beyond the frame boundary.
+func (r *Render) waits() map[string]string {
+	if !r.identity.Queued {
+		return nil
+	}
+	const device = "frame boundary, then the device's work in flight"
+	return map[string]string{
+		recorder.CommandReclaim: device, recorder.CommandForceReclaim: device, recorder.CommandRebuild: device,
+	}
 }
 
 // served is the render as its server knows it.

@@ -17,7 +17,7 @@ import (
 	"vramscope/sources/probe"
 )
 
-// Child is a demo render in a process of its own, which ends with this one.
+// Child is a render in a process of its own, which ends with this one.
 type Child struct {
 	command *exec.Cmd
 	input   io.Closer // ends the child when it closes, as it does when this process dies
@@ -40,9 +40,9 @@ type ChildError struct {
 // Error is one sentence.
 func (e *ChildError) Error() string {
 	if e.Said != "" {
-		return fmt.Sprintf("the demo's process ended (%v) and said: %s", e.Err, e.Said)
+		return fmt.Sprintf("the render's process ended (%v) and said: %s", e.Err, e.Said)
 	}
-	return fmt.Sprintf("the demo's process could not run (%v): try %s by hand", e.Err, strings.Join(e.Argv, " "))
+	return fmt.Sprintf("the render's process could not run (%v): try %s by hand", e.Err, strings.Join(e.Argv, " "))
 }
 
 // Unwrap is the system's error.

@@ -26,6 +26,7 @@ const (
 type ledger struct {
 	obeys   map[string]bool
 	refuses map[string]string // command -> why it is not obeyed
+	waits   map[string]string // command -> what it waits for
 	pending *order
 	results ring[*recorder.Ack]
 	ids     ring[string]
@@ -39,8 +40,8 @@ type order struct {
 	askers   []int // readers that get the final answer
 }
 
-func newLedger(commands []string, refuses map[string]string) *ledger {
-	l := &ledger{obeys: make(map[string]bool, len(commands)), refuses: refuses,
+func newLedger(commands []string, refuses, waits map[string]string) *ledger {
+	l := &ledger{obeys: make(map[string]bool, len(commands)), refuses: refuses, waits: waits,
 		results: newRing[*recorder.Ack](keptResults), ids: newRing[string](keptIDs)}
 	for _, name := range commands {
 		l.obeys[name] = true
@@ -100,6 +101,9 @@ func (l *ledger) refusal(command *recorder.Command) *recorder.Ack {
 func (l *ledger) accepted(command *recorder.Command) *recorder.Ack {
 	ack := answer(command.ID, command.Name, recorder.AckAccepted, "")
 	ack.Where = "frame boundary"
+	if waits := l.waits[command.Name]; waits != "" {
+		ack.Where = waits
+	}
 	if l.pending.taken {
 		ack.Where = "running"
 	}

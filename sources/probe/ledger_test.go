@@ -11,7 +11,8 @@ import (
 )
 
 func newTestLedger() *ledger {
-	return newLedger([]string{"reclaim", "rebuild"}, map[string]string{"snapshot": "the demo has no snapshot"})
+	return newLedger([]string{"reclaim", "rebuild"}, map[string]string{"snapshot": "the demo has no snapshot"},
+		map[string]string{"rebuild": "frame boundary, then the device"})
 }
 
 func give(id, name string, ttl int64) *recorder.Command {
@@ -142,4 +143,14 @@ func TestLedgerRunsNothingTwice(t *testing.T) {
 			},
 		})
 	})
+}
+
+// A command says what it waits for where the program named that.
+func TestAcceptanceSaysWhatIsWaitedFor(t *testing.T) {
+	for name, want := range map[string]string{"reclaim": "frame boundary", "rebuild": "frame boundary, then the device"} {
+		ack, _ := newTestLedger().receive(0, 1, &recorder.Command{ID: "1", Name: name})
+		if ack.State != recorder.AckAccepted || ack.Where != want {
+			t.Errorf("%s is %s and waits for %q, want %q", name, ack.State, ack.Where, want)
+		}
+	}
 }

@@ -27,12 +27,13 @@ type Render interface {
 
 // Options are what a Server is made of. Only Hello is needed.
 type Options struct {
-	Path    string         // of the socket; "" is this process's name in Directory
-	Hello   recorder.Hello // Ns and Wall are set for each reader; Commands and Refuses say what is obeyed
-	Now     func() int64   // monotonic ns; nil is the system's CLOCK_MONOTONIC
-	Stall   time.Duration  // a reader that takes nothing for so long is closed; 0 is 2 s
-	Backlog int            // bytes of samples and marks that are kept for late readers; 0 is 4 MiB
-	Age     time.Duration  // older ones are not kept; 0 is 5 minutes
+	Path    string            // of the socket; "" is this process's name in Directory
+	Hello   recorder.Hello    // Ns and Wall are set for each reader; Commands and Refuses say what is obeyed
+	Now     func() int64      // monotonic ns; nil is the system's CLOCK_MONOTONIC
+	Waits   map[string]string // command: what it waits for, as its acceptance says; "frame boundary" for those not named
+	Stall   time.Duration     // a reader that takes nothing for so long is closed; 0 is 2 s
+	Backlog int               // bytes of samples and marks that are kept for late readers; 0 is 4 MiB
+	Age     time.Duration     // older ones are not kept; 0 is 5 minutes
 }
 
 // Bounds of what a server takes on.
@@ -115,7 +116,7 @@ func Listen(options Options, render Render) (*Server, error) {
 		listener: listener,
 		inbox:    newInbox(),
 		work:     make(chan struct{}, 1),
-		ledger:   newLedger(options.Hello.Commands, options.Hello.Refuses),
+		ledger:   newLedger(options.Hello.Commands, options.Hello.Refuses, options.Waits),
 		readers:  map[int]*reader{},
 		greeting: map[*net.UnixConn]struct{}{},
 		backlog:  newBacklog(options.Backlog, options.Age),
