@@ -66,7 +66,7 @@ func (s *Snapshot) Targets(selected *SourceView, command string) ([]*SourceView,
 	device := selected.FirstDevice()
 	var targets []*SourceView
 	for _, v := range s.Sources {
-		if v.Kind == recorder.KindProcess && v.File == "" && v.uses(device) && v.Status.alive() && len(v.Hello.Commands) > 0 {
+		if v.Kind == recorder.KindProcess && v.File == "" && v.Uses(device) && v.Status.alive() && len(v.Hello.Commands) > 0 {
 			targets = append(targets, v)
 		}
 	}
@@ -76,8 +76,8 @@ func (s *Snapshot) Targets(selected *SourceView, command string) ([]*SourceView,
 	return targets, nil
 }
 
-// uses says whether a process uses a device.
-func (v *SourceView) uses(device string) bool {
+// Uses says whether a process can use a device, or has memory on it.
+func (v *SourceView) Uses(device string) bool {
 	if v.Hello == nil {
 		return false
 	}
@@ -94,6 +94,16 @@ func Permit(v *SourceView, command string, readOnly bool) error {
 		return &RefusedError{Command: command, Target: v.title(), Why: why}
 	}
 	return nil
+}
+
+// Obeys says whether a source carries out a command at all; Permit says whether
+// it can be sent now.
+func Obeys(v *SourceView, command string) bool {
+	if v == nil || v.Hello == nil || v.File != "" {
+		return false
+	}
+	_, refused := v.Hello.Refuses[command]
+	return !refused && slices.Contains(v.Hello.Commands, command)
 }
 
 func (v *SourceView) refusal(command string, readOnly bool) string {

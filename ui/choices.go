@@ -16,6 +16,8 @@ type choices struct {
 	segment   uint64 // address of the segment that is walked, 0 the first
 	block     uint64 // address of the block under the cursor
 	device    string // ID of the device's view, "" the scene's
+	memory    string // the device that a process is looked at on: a GPU's UUID, or "host"; "" is its first
+	allocator string // ID of the allocator's counter set that is looked at, "" another line
 	entry     uint64 // Seq of the log's entry that is selected
 	window    window
 	dump      dumpChoices
@@ -37,6 +39,15 @@ func (c *choices) arenaOf(view *model.SourceView) *model.ArenaView {
 		}
 	}
 	return view.Arenas[len(view.Arenas)-1]
+}
+
+// memoryOf is the device that a source is looked at on: the one that was chosen
+// if the source uses it, else its first.
+func (c *choices) memoryOf(view *model.SourceView) string {
+	if c.memory != "" && view.Uses(c.memory) {
+		return c.memory
+	}
+	return view.FirstDevice()
 }
 
 // poolOf is the pool looked at; nil when the source has none.

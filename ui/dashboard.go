@@ -237,7 +237,7 @@ func (d *Dashboard) setScene() {
 			s.view = s.newest.At(d.moment)
 		}
 		s.beside = shown.Beside(s.view)
-		s.device = s.view.FirstDevice()
+		s.device = d.choices.memoryOf(s.view)
 	}
 	d.scene = s
 }
@@ -349,7 +349,7 @@ func (d *Dashboard) focusedPane() pane { return d.paneOf(d.focusedName()) }
 // focusedName is the pane that has the keys: the one that was chosen for the
 // view if it is on the screen, else the view's own.
 func (d *Dashboard) focusedName() layout.Pane {
-	for _, name := range [...]layout.Pane{d.focus[d.view], mainPane[d.view]} {
+	for _, name := range [...]layout.Pane{d.focus[d.view], mainPane[d.view], layout.AllocatorsPane} {
 		if _, shown := d.layout.Find(name); shown && name != layout.NoPane {
 			return name
 		}

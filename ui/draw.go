@@ -2,6 +2,7 @@ package ui
 
 import (
 	"vramscope/model"
+	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
@@ -44,6 +45,10 @@ func (d *Dashboard) arrange() {
 	options := layout.Options{Input: d.entry != nil, Message: d.messageHeight()}
 	if d.scene.view != nil {
 		options.Arenas = liveArenas(d.scene.view)
+		options.Content = contentOf(d.scene.view)
+		if options.Content != layout.Arenas {
+			options.Allocators = d.allocatorRows()
+		}
 	}
 	if d.zoomed {
 		options.Zoomed = d.focusedName()
@@ -88,6 +93,37 @@ func liveArenas(view *model.SourceView) (n int) {
 		}
 	}
 	return n
+}
+
+// contentOf is what there is to be seen inside a process. What it has told
+// once keeps its panes: an arena that is gone has its scopes.
+func contentOf(view *model.SourceView) layout.Content {
+	if view.Kind != recorder.KindProcess || isDump(view) {
+		return layout.Arenas
+	}
+	pools := 0
+	for i := range view.Sets {
+		if view.Sets[i].Of == recorder.OfPool {
+			pools++
+		}
+	}
+	arenas := len(view.Arenas) + len(view.Gone)
+	switch {
+	case arenas > 0 && pools > 1:
+		return layout.Everything
+	case arenas > 0 || pools == 0:
+		return layout.Arenas
+	case len(view.Pools) > 0:
+		return layout.AllocatorsAndPool
+	}
+	return layout.Allocators
+}
+
+// allocatorRows is how many rows the table of allocators has.
+func (d *Dashboard) allocatorRows() int {
+	p := d.panes[layout.AllocatorsPane].(*allocatorsPane)
+	p.collect(&d.scene)
+	return p.rows.Len()
 }
 
 // drawPanes draws the frames first, the focused one last, then what stands in

@@ -143,6 +143,9 @@ func (p *liveThenPane) whyNothing(s *scene) string {
 		return "Arenas and pools are not kept as far back as this moment: only counters are. A recording (m) keeps everything."
 	}
 	if len(s.view.Arenas) == 0 && len(s.view.Pools) == 0 {
+		if text := whySnapshot(s.view); text != "" {
+			return text
+		}
 		return "This source has told of no arena and no pool. A program with a probe that records them fills this."
 	}
 	if p.rows.pool != nil && !p.rows.told {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ type processesPane struct {
 type processRow struct {
 	pid         int
 	name        string
+	job         string // with the place in it
 	device      string
 	driver      model.Figure // by the driver
 	held        model.Figure // by the allocators that told
@@ -50,6 +52,7 @@ const (
 	processUnaccounted
 	processResident
 	processDevice
+	processJob
 	processReach
 )
 
@@ -63,6 +66,7 @@ func newProcessesPane() *processesPane {
 		processUnaccounted: {Title: "unaccounted", Width: 11, Align: grid.Right, Drop: 3},
 		processResident:    {Title: "host", Width: 10, Align: grid.Right, Drop: 4},
 		processDevice:      {Title: "device", Width: 8, Grow: 1, Drop: 5},
+		processJob:         {Title: "job", Width: 12, Grow: 1, Drop: 6},
 		processReach:       {Title: "reach", Width: 14, Grow: 1, Drop: 2},
 	}}
 	return p
@@ -88,50 +92,71 @@ func (p *processesPane) collect(s *scene) {
 	listed := map[*model.SourceView]bool{}
 	for _, view := range s.snapshot.Sources {
 		if view.Kind == recorder.KindDevice {
-			for i := range view.Sets {
-				if set := &view.Sets[i]; set.Of == recorder.OfProcess {
-					p.all = append(p.all, driverRow(s.snapshot, view, set, listed))
-				}
-			}
+			p.addDevice(s.snapshot, view, listed)
 		}
 	}
 	for _, view := range s.snapshot.Sources {
 		if view.Kind == recorder.KindProcess && !listed[view] {
-			p.all = append(p.all, ownRow(s.snapshot, view))
+			p.all = append(p.all, ownRow(s.snapshot, view, ""))
 		}
 	}
 	p.arrange()
 }
 
+// addDevice adds a row for each process of a device. One that lets us in stands
+// there once, whatever number the driver and it itself call it by.
+func (p *processesPane) addDevice(snapshot *model.Snapshot, gpu *model.SourceView, listed map[*model.SourceView]bool) {
+	known := map[*recorder.CounterSet]*model.SourceView{}
+	for _, view := range snapshot.Beside(gpu) {
+		if view.Kind != recorder.KindProcess {
+			continue
+		}
+		set := gpu.ProcessSet(view)
+		if set == nil {
+			continue
+		}
+		if other := known[set]; other == nil || isOver(other) { // of two runs under one number it is the one that lives
+			known[set] = view
+		}
+		listed[view] = true
+	}
+	for i := range gpu.Sets {
+		if set := &gpu.Sets[i]; set.Of == recorder.OfProcess {
+			p.all = append(p.all, driverRow(snapshot, gpu, set, known[set]))
+		}
+	}
+}
+
+// isOver says whether a source has ended: its number may be another's by now.
+func isOver(view *model.SourceView) bool {
+	return view.Status == model.StatusEnded || view.Status == model.StatusFailed || view.Status == model.StatusLost
+}
+
 // driverRow is a process that the driver tells of; where it lets us in, its
 // own figures stand beside the driver's.
-func driverRow(snapshot *model.Snapshot, gpu *model.SourceView, set *recorder.CounterSet, listed map[*model.SourceView]bool) processRow {
+func driverRow(snapshot *model.Snapshot, gpu *model.SourceView, set *recorder.CounterSet, view *model.SourceView) processRow {
 	row := processRow{name: set.Name, device: gpu.Name, driver: gpu.Figure(set, recorder.Used), gpuSet: set}
 	row.pid, _ = strconv.Atoi(strings.TrimPrefix(set.ID, "process:"))
-	for _, view := range snapshot.Sources {
-		if view.Kind == recorder.KindProcess && view.File == "" && isProcess(view, row.pid) {
-			own := ownRow(snapshot, view)
-			listed[view] = true
-			row.held, row.unaccounted, row.resident, row.view = own.held, own.unaccounted, own.resident, view
-		}
+	if view != nil {
+		own := ownRow(snapshot, view, gpu.FirstDevice())
+		row.name, row.job = own.name, own.job
+		row.held, row.unaccounted, row.resident, row.view = own.held, own.unaccounted, own.resident, view
 	}
 	return row
 }
 
-// isProcess says whether a number is one of those that a process has in its
-// namespaces.
-func isProcess(view *model.SourceView, pid int) bool {
-	return view.Hello != nil && (view.Hello.PID == pid || slices.Contains(view.Hello.NSPIDs, pid))
-}
-
-func ownRow(snapshot *model.Snapshot, view *model.SourceView) processRow {
-	inside := model.InsideOf(view, snapshot.Beside(view), "")
+// ownRow is a process on a device, "" for its first, as it tells itself.
+func ownRow(snapshot *model.Snapshot, view *model.SourceView, device string) processRow {
+	if device == "" {
+		device = view.FirstDevice()
+	}
+	accounts := model.AccountsOf(view, snapshot.Beside(view), device)
 	row := processRow{
-		name: view.Name, device: inside.Device, driver: inside.Driver, held: inside.Held, unaccounted: inside.Unaccounted,
+		name: view.Name, device: accounts.Name, driver: accounts.Driver, held: accounts.Held, unaccounted: accounts.Rest,
 		resident: model.HostMemoryOf(view, nil).Resident, view: view,
 	}
 	if view.Hello != nil {
-		row.pid = view.Hello.PID
+		row.pid, row.job = view.Hello.PID, jobText(view)
 	}
 	return row
 }
@@ -150,7 +175,9 @@ func (p *processesPane) arrange() {
 		case processPID:
 			order = cmp.Compare(a.pid, b.pid)
 		case processName:
-			order = strings.Compare(a.name, b.name)
+			order = cmp.Or(strings.Compare(a.name, b.name), compareRanks(a.view, b.view))
+		case processJob:
+			order = compareRanks(a.view, b.view)
 		case processHeld:
 			order = cmp.Compare(value(a.held), value(b.held))
 		case processResident:
@@ -204,7 +231,7 @@ func (p *processesPane) do(action keymap.Action, s *scene) bool {
 }
 
 func (p *processesPane) sortBy(column int) {
-	p.sort, p.table.Descending = column, column != processName && column != processPID
+	p.sort, p.table.Descending = column, column != processName && column != processPID && column != processJob
 	p.arrange()
 }
 
@@ -256,6 +283,8 @@ func (rows *processRows) DrawCell(r grid.Region, index, column int) {
 		pen.Bytes(dim, value(row.resident), width)
 	case processDevice:
 		r.FitMiddle(0, 0, width, dim, row.device)
+	case processJob:
+		r.FitMiddle(0, 0, width, dim, row.job)
 	case processReach:
 		if row.view == nil {
 			mark, style := widget.SourceMark(r.Glyphs(), widget.SourceRefused)
@@ -291,8 +320,14 @@ func (p *processesPane) details(s *scene) (string, []string) {
 	if h := row.view.Hello; h != nil {
 		lines = append(lines, "command line  "+strings.Join(h.Argv, " "), "allocators found  "+strings.Join(h.Have, ", "),
 			"obeys  "+strings.Join(h.Commands, ", "))
-		for command, why := range h.Refuses {
-			lines = append(lines, "does not obey "+command+": "+why)
+		if row.job != "" {
+			lines = append(lines, "job  "+row.job)
+		}
+		if len(h.NSPIDs) > 1 {
+			lines = append(lines, "process numbers, outermost first  "+numbersText(h.NSPIDs))
+		}
+		for _, command := range slices.Sorted(maps.Keys(h.Refuses)) {
+			lines = append(lines, "does not obey "+command+": "+h.Refuses[command])
 		}
 	}
 	return row.name, lines

@@ -28,6 +28,9 @@ func newPanes() map[layout.Pane]pane {
 	panes[layout.SegmentsPane] = newSegmentsPane()
 	panes[layout.FreeSizesPane] = &freeSizesPane{}
 	addArenaPanes(panes)
+	allocators := newAllocatorsPane()
+	panes[layout.AllocatorsPane] = allocators
+	panes[layout.AllocatorPane] = &allocatorPane{table: allocators}
 	panes[layout.TimelinePane] = &timelinePane{}
 	panes[layout.MomentPane] = &momentPane{}
 	panes[layout.LiveThenPane] = &liveThenPane{}

@@ -43,30 +43,32 @@ type Pane uint8
 
 // The panes.
 const (
-	NoPane        Pane = iota
-	HeadroomPane       // the device as a bar, the headroom with its formula, the host
-	InsidePane         // what a process has by NVML, taken apart
-	ArenaPane          // arenas as bars
-	PoolPane           // the pool in numbers
-	PeaksPane          // the reported peak and peaks outside the arena
-	ScopesPane         // scopes in a table that is a tree, or as a flame graph
-	ScopePane          // everything about the selected scope
-	TimelinePane       // memory over time
-	DevicesPane        // a table of devices
-	ProcessesPane      // a table of processes on the selected device
-	DevicePane         // the selected device over time
-	PointersPane       // an arena's pointers over time
-	MarksPane          // an arena's marks
-	StreamPane         // the events of the selected scope with a running pointer
-	CallersPane        // who allocated, and which types
-	LiveThenPane       // what was live at the cursor
-	MomentPane         // the numbers at the cursor
-	BlocksPane         // segments and blocks as a map
-	SegmentsPane       // a table of segments
-	FreeSizesPane      // a histogram of free blocks
-	LadderPane         // the failure callback's ladder and the generations
-	EventsPane         // a table of events
-	EventPane          // everything about the selected event
+	NoPane         Pane = iota
+	HeadroomPane        // the device as a bar, the headroom with its formula, the host
+	InsidePane          // what a process has by NVML, taken apart
+	ArenaPane           // arenas as bars
+	PoolPane            // the pool in numbers
+	PeaksPane           // the reported peak and peaks outside the arena
+	ScopesPane          // scopes in a table that is a tree, or as a flame graph
+	ScopePane           // everything about the selected scope
+	TimelinePane        // memory over time
+	DevicesPane         // a table of devices
+	ProcessesPane       // a table of processes on the selected device
+	DevicePane          // the selected device over time
+	PointersPane        // an arena's pointers over time
+	MarksPane           // an arena's marks
+	StreamPane          // the events of the selected scope with a running pointer
+	CallersPane         // who allocated, and which types
+	LiveThenPane        // what was live at the cursor
+	MomentPane          // the numbers at the cursor
+	BlocksPane          // segments and blocks as a map
+	SegmentsPane        // a table of segments
+	FreeSizesPane       // a histogram of free blocks
+	LadderPane          // the failure callback's ladder and the generations
+	EventsPane          // a table of events
+	EventPane           // everything about the selected event
+	AllocatorsPane      // a table of a process's allocators that adds up to the device
+	AllocatorPane       // everything about the selected allocator
 
 	// PaneCount is the number of panes, NoPane among them.
 	PaneCount = int(iota)
@@ -75,6 +77,7 @@ const (
 var paneNames = [PaneCount]string{
 	"", "headroom", "inside", "arena", "pool", "peaks", "scopes", "scope", "timeline", "devices", "processes", "device",
 	"pointers", "marks", "stream", "callers", "live-then", "moment", "blocks", "segments", "free-sizes", "ladder", "events", "event",
+	"allocators", "allocator",
 }
 
 // String is the pane's name in messages; "" for NoPane.
@@ -119,7 +122,25 @@ type Options struct {
 	Message int  // rows for the result of an action, which stays above the footer; 0 is none
 	Zoomed  Pane // this pane has the whole body; NoPane is none
 	Arenas  int  // how many arenas there are to be shown as bars
+
+	Content    Content
+	Allocators int // rows that the table of allocators has
 }
+
+// Content is what there is to be seen inside a process: panes that nothing
+// would fill leave their room to others.
+type Content uint8
+
+// The contents.
+const (
+	Arenas            Content = iota // arenas, in a pool or not
+	Allocators                       // no arena: allocators that tell counters
+	AllocatorsAndPool                // no arena: allocators, one of which tells its blocks
+	Everything                       // arenas and several allocators
+
+	// ContentCount is the number of contents.
+	ContentCount = int(iota)
+)
 
 // Place is where a pane goes.
 type Place struct {
@@ -164,7 +185,7 @@ func Compute(width, height int, view View, options Options) Layout {
 		alone := node{pane: options.Zoomed, grow: 1}
 		l.fill(&alone, options)
 	} else {
-		l.fill(&plans[view][l.Size], options)
+		l.fill(planOf(view, l.Size, options.Content), options)
 	}
 	return l
 }
@@ -199,7 +220,7 @@ func (l *Layout) lines(width, height int, options Options) {
 
 // fill places a plan into the body.
 func (l *Layout) fill(plan *node, options Options) {
-	p := placer{layout: l, framed: l.Size >= Compact, arenas: 1}
+	p := placer{layout: l, framed: l.Size >= Compact, arenas: 1, allocators: options.Allocators}
 	if l.Body.H >= 34 {
 		p.arenas = min(max(options.Arenas, 1), 4)
 	}

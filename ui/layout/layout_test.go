@@ -33,19 +33,46 @@ func TestPictures(t *testing.T) {
 			l := Compute(c.width, c.height, v, c.options)
 			fmt.Fprintf(&out, "%s\n\n%s\n\n", v, art(c.width, c.height, &l))
 		}
-		path := filepath.Join("testdata", c.name+".txt")
-		if *update {
-			if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+		comparePicture(t, c.name, out.String())
+	}
+}
+
+// comparePicture compares a picture with the one in testdata.
+func comparePicture(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if out.String() != string(want) {
-			t.Errorf("%s has changed (go test ./ui/layout -update writes it):\n%s", path, out.String())
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s has changed (go test ./ui/layout -update writes it):\n%s", path, got)
+	}
+}
+
+// The views that show allocators, for each content, as pictures in testdata.
+func TestPicturesOfAllocators(t *testing.T) {
+	contents := [ContentCount]string{Allocators: "allocators", AllocatorsAndPool: "allocators and a pool", Everything: "everything"}
+	for _, size := range []struct {
+		name          string
+		width, height int
+	}{{"allocators-120x32", 120, 32}, {"allocators-80x24", 80, 24}, {"allocators-40x10", 40, 10}} {
+		var out strings.Builder
+		for content := Allocators; int(content) < ContentCount; content++ {
+			for _, view := range []View{Overview, Pool} {
+				if view == Pool && content != Allocators {
+					continue
+				}
+				l := Compute(size.width, size.height, view, Options{Content: content, Allocators: 10})
+				fmt.Fprintf(&out, "%s of %s\n\n%s\n\n", view, contents[content], art(size.width, size.height, &l))
+			}
 		}
+		comparePicture(t, size.name, out.String())
 	}
 }
 
@@ -176,9 +203,11 @@ func TestNames(t *testing.T) {
 func TestEveryPaneHasAPlace(t *testing.T) {
 	shown := map[Pane]bool{}
 	for v := View(0); int(v) < ViewCount; v++ {
-		l := Compute(200, 60, v, Options{})
-		for _, place := range l.Places() {
-			shown[place.Pane] = true
+		for content := range ContentCount {
+			l := Compute(200, 60, v, Options{Content: Content(content), Allocators: 9})
+			for _, place := range l.Places() {
+				shown[place.Pane] = true
+			}
 		}
 	}
 	for p := Pane(1); int(p) < PaneCount; p++ {

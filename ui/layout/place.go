@@ -17,9 +17,10 @@ type node struct {
 
 // placer puts the parts of a plan into a layout.
 type placer struct {
-	layout *Layout
-	framed bool
-	arenas int // bars in the arena pane
+	layout     *Layout
+	framed     bool
+	arenas     int // bars in the arena pane
+	allocators int // rows of the table of allocators
 }
 
 // place puts a node into a rectangle, with its frame if panes have frames.
@@ -60,7 +61,12 @@ func (p *placer) least(n *node) int { return p.rows(n, func(pane *node) int { re
 
 // wish is the rows that they get before anything grows.
 func (p *placer) wish(n *node) int {
-	return p.rows(n, func(pane *node) int { return max(pane.min, pane.want) })
+	return p.rows(n, func(pane *node) int {
+		if pane.pane == AllocatorsPane {
+			return max(pane.min, min(pane.want, p.allocators+1)) // its titles have a row
+		}
+		return max(pane.min, pane.want)
+	})
 }
 
 // rows sums up the rows of a node; of is the rows of a pane.

@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/grid"
+)
+
+// accountLine is one line of the sum that takes a device apart: an allocator,
+// a part of the driver's figures, or the heading of a device.
+type accountLine struct {
+	kind   accountKind
+	device string               // GPU UUID, or "host"
+	label  string               // what it is
+	set    *recorder.CounterSet // of an allocator
+	depth  int                  // of an allocator: 0 is a root, and is added
+	figure model.Figure         // what counts into the sum, bytes
+
+	peak    int64 // of an allocator: its largest allocated bytes; grid.Missing where not even samples tell
+	sampled bool  // the peak is the largest of the samples: the true one may lie above
+}
+
+// accountKind is what a line is.
+type accountKind uint8
+
+const (
+	accountDevice    accountKind = iota // a heading
+	accountAllocator                    // in an allocator's own words
+	accountPart                         // is added
+	accountSum                          // is the sum of what stands above
+)
+
+// accountLines are the lines of all devices of a process, made once for a
+// snapshot.
+type accountLines struct {
+	view     *model.SourceView
+	snapshot *model.Snapshot
+	lines    []accountLine
+	devices  int
+}
+
+// update makes the lines of a scene anew if it is another one.
+func (a *accountLines) update(s *scene) {
+	if a.view == s.view && a.snapshot == s.snapshot {
+		return
+	}
+	a.view, a.snapshot = s.view, s.snapshot
+	a.lines, a.devices = a.lines[:0], 0
+	if s.view == nil || s.view.Kind == recorder.KindDevice || s.view.Kind == recorder.KindHost {
+		return
+	}
+	devices := s.view.Devices(s.beside)
+	a.devices = len(devices)
+	for _, device := range devices {
+		accounts := model.AccountsOf(s.view, s.beside, device)
+		if len(devices) > 1 {
+			a.lines = append(a.lines, accountLine{kind: accountDevice, device: device, label: accounts.Name, peak: grid.Missing})
+		}
+		a.addAllocators(&accounts)
+		a.addDriver(&accounts)
+	}
+}
+
+func (a *accountLines) addAllocators(accounts *model.Accounts) {
+	for _, row := range accounts.Rows {
+		line := accountLine{
+			kind: accountAllocator, device: accounts.Device, label: row.Set.Name, set: row.Set, depth: row.Depth,
+			figure: a.view.Reserved(row.Set), peak: counterOf(row.Set, recorder.PeakAllocated),
+		}
+		if line.label == "" {
+			line.label = row.Set.ID
+		}
+		if row.Set.Of == recorder.OfArena {
+			line.peak = counterOf(row.Set, recorder.HighWater)
+		}
+		if line.peak == grid.Missing {
+			if value, _, known := a.view.Peak(row.Set.ID, recorder.Allocated); known {
+				line.peak, line.sampled = value, true
+			}
+		}
+		a.lines = append(a.lines, line)
+	}
+}
+
+// addDriver adds what the driver says, so that the lines add up to the device.
+func (a *accountLines) addDriver(accounts *model.Accounts) {
+	add := func(kind accountKind, label string, figure model.Figure) {
+		a.lines = append(a.lines, accountLine{kind: kind, device: accounts.Device, label: label, figure: figure, peak: grid.Missing})
+	}
+	rest := "context, other libraries"
+	if accounts.Silent > 0 {
+		rest = "context, what does not tell"
+	}
+	if len(accounts.Rows) > 0 {
+		add(accountPart, rest, accounts.Rest)
+	}
+	add(accountSum, a.view.Name+" by the driver", accounts.Driver)
+	others := "other processes"
+	if !accounts.Driver.Known {
+		others = "used by all processes"
+	}
+	add(accountPart, others, accounts.Others)
+	if accounts.Reserve.Known {
+		add(accountPart, "driver's reserve", accounts.Reserve)
+	}
+	add(accountPart, "free", accounts.Free)
+	if accounts.Untold.Known {
+		add(accountPart, "not told by the driver", accounts.Untold)
+	}
+	add(accountSum, accounts.Name, accounts.Total)
+}
+
+// find is the place of an allocator's line; -1 where there is none.
+func (a *accountLines) find(set string) int {
+	for i := range a.lines {
+		if a.lines[i].set != nil && a.lines[i].set.ID == set {
+			return i
+		}
+	}
+	return -1
+}
+
+// selectable says whether a line can be looked at: not a heading.
+func (l *accountLine) selectable() bool { return l.kind != accountDevice }
+
+// number is a counter of an allocator; grid.Missing on other lines.
+func (l *accountLine) number(counter recorder.Counter) int64 {
+	if l.set == nil {
+		return grid.Missing
+	}
+	if l.set.Of == recorder.OfArena && counter == recorder.Allocated {
+		return arenaInUse(l.set)
+	}
+	return counterOf(l.set, counter)
+}
+
+// arenaInUse is what both sides of an arena have handed out.
+func arenaInUse(set *recorder.CounterSet) int64 {
+	forward, reverse := counterOf(set, recorder.Forward), setValue(set, recorder.Reverse)
+	if forward == grid.Missing || reverse == grid.Missing {
+		return grid.Missing
+	}
+	return forward + reverse
+}
+
+// cached is what an allocator keeps of what it has taken.
+func (l *accountLine) cached() int64 {
+	return difference(value(l.figure), l.number(recorder.Allocated))
+}

@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"vramscope/recorder"
+	"vramscope/ui/grid"
+	"vramscope/ui/layout"
+)
+
+func TestAllocatorsPictures(t *testing.T) {
+	snapshot := trainedSnapshot(t)
+	for _, view := range []layout.View{layout.Overview, layout.Devices, layout.Timeline, layout.Pool} {
+		t.Run(view.String(), func(t *testing.T) {
+			goldenView(t, snapshot, view, "python-"+strings.ToLower(view.String()))
+		})
+	}
+}
+
+// TestTheLinesAddUp: on both devices the lines with a plus add up to those with
+// an equals sign, to the byte.
+func TestTheLinesAddUp(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	lines := d.panes[layout.AllocatorsPane].(*allocatorsPane).rows.lines
+	sum, sums := int64(0), 0
+	for _, line := range lines {
+		switch {
+		case line.kind == accountDevice:
+			sum = 0
+		case line.kind == accountSum:
+			if !line.figure.Known || sum != line.figure.Value {
+				t.Errorf("%s is %d, the lines above add up to %d", line.label, line.figure.Value, sum)
+			}
+			sums++
+		case line.depth == 0 && line.figure.Known:
+			sum += line.figure.Value
+		}
+	}
+	if sums != 4 {
+		t.Errorf("%d sums, want the process and the device on two devices", sums)
+	}
+}
+
+// TestWhatDoesNotTell: a number that an allocator does not tell is a dash, with
+// its reason behind i.
+func TestWhatDoesNotTell(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	pane := d.panes[layout.AllocatorsPane].(*allocatorsPane)
+	pane.table.Selected = pane.rows.find("jax:0")
+	pane.choose(&d.scene)
+	press(d, "i")
+	if d.popup == nil {
+		t.Fatal("i shows nothing")
+	}
+	text := popupText(d)
+	for _, want := range []string{"not known: JAX does not tell what it has taken", "734,003,456 B", "Device.memory_stats"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("i does not say %q:\n%s", want, text)
+		}
+	}
+	if line := pane.rows.lines[pane.rows.find("jax:0")]; value(line.figure) != grid.Missing || line.cached() != grid.Missing {
+		t.Errorf("an unknown number has a value: %+v", line)
+	}
+}
+
+// TestASampledPeakIsALowerBound: CuPy counts no peak.
+func TestASampledPeakIsALowerBound(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	pane := d.panes[layout.AllocatorsPane].(*allocatorsPane)
+	cupy, torch := pane.rows.lines[pane.rows.find("cupy:0")], pane.rows.lines[pane.rows.find("torch:0")]
+	if !cupy.sampled || cupy.peak != 3*gib+512 || torch.sampled || torch.peak != 30*gib {
+		t.Errorf("peaks %+v and %+v", cupy, torch)
+	}
+	if text := paneText(t, d, layout.AllocatorsPane); !strings.Contains(text, "≥3.0 GiB") {
+		t.Errorf("the bound is not marked:\n%s", text)
+	}
+}
+
+// TestTheSelectionStaysOnItsAllocator while numbers come and allocators appear.
+func TestTheSelectionStaysOnItsAllocator(t *testing.T) {
+	f := trainedFixture(t)
+	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
+	press(d, "down", "down", "down")
+	before := d.choices.allocator
+	if before == "" {
+		t.Fatal("nothing is selected")
+	}
+	f.ns += fixturePeriod
+	sets := append([]recorder.CounterSet{counterSet("new:0", recorder.OfPool, "new", pythonGPU0, "torch:0", "", map[recorder.Counter]int64{recorder.Reserved: 1})}, f.sets()...)
+	f.say(&recorder.Sample{Sets: sets})
+	d.show(f.snapshot())
+	pane := d.panes[layout.AllocatorsPane].(*allocatorsPane)
+	if line := pane.selected(&d.scene); line.set == nil || line.set.ID != before {
+		t.Errorf("the selection went from %s to %+v", before, line)
+	}
+	press(d, "home")
+	if line := pane.selected(&d.scene); line == nil || line.kind == accountDevice {
+		t.Errorf("a heading is selected: %+v", line)
+	}
+}
+
+// TestOneProcessIsOneRow on each device, though the driver counts it by the
+// number that the host has for it, and another process has that of the
+// container.
+func TestOneProcessIsOneRow(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Devices, 120, 32)
+	rows := d.panes[layout.ProcessesPane].(*processesPane).rows.rows
+	if len(rows) != 3 {
+		t.Fatalf("%d rows, want ours on two devices and one more: %+v", len(rows), rows)
+	}
+	for _, row := range rows {
+		if own := row.pid == 40812; own != (row.view != nil) || own != (row.name == "train.py") {
+			t.Errorf("%d is %q, with a probe: %v", row.pid, row.name, row.view != nil)
+		}
+		if row.pid == 40812 && row.device == "H200 #1" && row.held.Value != 10*gib {
+			t.Errorf("on the second device it holds %d", row.held.Value)
+		}
+	}
+}
+
+// popupText is what stands in the pop-up.
+func popupText(d *Dashboard) string {
+	var text strings.Builder
+	for _, line := range d.popup.lines {
+		text.WriteString(line.label + "  " + line.text + "\n")
+	}
+	return text.String()
+}
+
+func BenchmarkAllocatorsFrame(b *testing.B) {
+	f := trainedFixture(b)
+	first := f.snapshot()
+	f.trainFrame()
+	second := f.snapshot()
+	for _, view := range []layout.View{layout.Overview, layout.Pool} {
+		b.Run(view.String(), func(b *testing.B) {
+			d := newScreen(b, first, view, 200, 60)
+			feed := d.feed.(*fixtureFeed)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				feed.newest = first
+				if i%2 == 1 {
+					feed.newest = second
+				}
+				d.takeData()
+				d.drawFrame()
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"vramscope/model"
+)
+
+// jobText is a source's place among the processes of a job: "rank 3 of night";
+// "" where it has none.
+func jobText(view *model.SourceView) string {
+	if view == nil || view.Hello == nil {
+		return ""
+	}
+	switch h := view.Hello; {
+	case h.Rank != nil && h.Job != "":
+		return "rank " + strconv.Itoa(*h.Rank) + " of " + h.Job
+	case h.Rank != nil:
+		return "rank " + strconv.Itoa(*h.Rank)
+	default:
+		return h.Job
+	}
+}
+
+// compareRanks puts the processes of a job side by side in the order of their
+// ranks, and those that have no job last.
+func compareRanks(a, b *model.SourceView) int {
+	aJob, aRank := placeInJob(a)
+	bJob, bRank := placeInJob(b)
+	switch {
+	case aJob == "" && aRank < 0 && (bJob != "" || bRank >= 0):
+		return 1
+	case bJob == "" && bRank < 0 && (aJob != "" || aRank >= 0):
+		return -1
+	}
+	return cmp.Or(strings.Compare(aJob, bJob), cmp.Compare(aRank, bRank))
+}
+
+// placeInJob is a source's job and its rank there, -1 where it has none.
+func placeInJob(view *model.SourceView) (job string, rank int) {
+	if view == nil || view.Hello == nil {
+		return "", -1
+	}
+	if view.Hello.Rank == nil {
+		return view.Hello.Job, -1
+	}
+	return view.Hello.Job, *view.Hello.Rank
+}
+
+// numbersText is numbers with commas between them.
+func numbersText(numbers []int) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ", ")
+}
