@@ -75,7 +75,11 @@ func execute(arguments []string, in *os.File, out, problems io.Writer) int {
 func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGTERM, os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup, or a shell's &: it stays so, for programs that we start too
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		select {
 		case received := <-signals:
@@ -146,7 +150,7 @@ that can be seen here: GPUs, and programs that let it in.
 	p.settings.addFlags(root)
 	root.AddCommand(
 		p.demoCommand(), p.recordCommand(), p.reportCommand(), p.diffCommand(), p.renderCommand(), p.checkCommand(),
-		p.sendCommand(), p.doctorCommand(),
+		p.sendCommand(), p.doctorCommand(), p.runCommand(), p.probeCommand(),
 	)
 	return root
 }

@@ -91,14 +91,36 @@ func recordingPath(now time.Time) (string, error) {
 	return filepath.Join(directory, name), nil
 }
 
+// newRecording begins a file. What feeds it runs under the context that comes
+// with it, among its writers, until it ends.
+func newRecording(ctx context.Context, path string) (*recording, context.Context, error) {
+	file, err := recorder.CreateFile(path, recorder.FileOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	return &recording{path: path, tapped: map[string]bool{}, cancel: cancel, file: file}, ctx, nil
+}
+
+// end waits for the writers and closes the file. Sources that have not said
+// goodbye do so with that reason. The error is the first failure to write.
+func (r *recording) end(why string) error {
+	r.cancel()
+	r.writers.Wait()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if err := r.file.Close(why); err != nil && r.err == nil {
+		r.err = err
+	}
+	return r.err
+}
+
 // startRecording begins a file. The hub is locked.
 func (h *hub) startRecording(path string, sources []string) error {
-	file, err := recorder.CreateFile(path, recorder.FileOptions{})
+	tape, ctx, err := newRecording(h.ctx, path)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(h.ctx)
-	tape := &recording{path: path, tapped: map[string]bool{}, cancel: cancel, file: file}
 	for _, id := range sources {
 		a := h.sources[id]
 		switch {
@@ -125,14 +147,7 @@ func (h *hub) endRecording() (string, error) {
 		return "", errors.New("nothing is being recorded")
 	}
 	h.tape = nil
-	tape.cancel()
-	tape.writers.Wait()
-	tape.mutex.Lock()
-	defer tape.mutex.Unlock()
-	if err := tape.file.Close("recording ended"); err != nil && tape.err == nil {
-		tape.err = err
-	}
-	return tape.path, tape.err
+	return tape.path, tape.end("recording ended")
 }
 
 // keep remembers a source's hellos, and puts its record into the recording

@@ -85,11 +85,10 @@ type Child struct {
 	ended   chan struct{}
 }
 
-// passed are the signals that are handed on. SIGPIPE is here to be no signal:
-// a closed pipe behind our own messages must not end us before the program.
+// passed are the signals that are handed on.
 var passed = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-	syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGWINCH, syscall.SIGPIPE,
+	syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGWINCH,
 }
 
 // Start starts a program that is looked for as a shell does. argv[0] is its
@@ -104,6 +103,9 @@ func Start(argv, environment []string) (*Child, error) {
 		return nil, &StartError{argv[0], err}
 	}
 	c := &Child{signals: make(chan os.Signal, 16), stopped: make(chan struct{}), ended: make(chan struct{})}
+	// A closed pipe behind our own messages must not take the program's exit
+	// code away, nor is it ignored, since the program would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	for _, s := range passed {
 		// What nohup or a shell's & made us ignore, the program ignores too.
 		if !signal.Ignored(s) {
@@ -197,8 +199,6 @@ func (c *Child) reap() (Exit, error) {
 // the terminal goes to the whole group in its foreground.
 func (c *Child) pass(s syscall.Signal) {
 	switch s {
-	case syscall.SIGPIPE:
-		return
 	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGWINCH:
 		if inForeground() {
 			return

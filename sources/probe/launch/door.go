@@ -4,7 +4,9 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -35,7 +37,12 @@ type DoorError struct {
 
 // Error is one sentence that says what to do.
 func (e *DoorError) Error() string {
-	return fmt.Sprintf("the probe cannot be laid down in %s (%v): make room there, or set TMPDIR to another directory of yours", e.Path, e.Err)
+	err := e.Err
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the sentence has the path
+	}
+	return fmt.Sprintf("the probe cannot be laid down in %s (%v): make room there, or set TMPDIR to another directory of yours", e.Path, err)
 }
 
 // Unwrap is the system's error.

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/sources/probe"
+)
+
+// TestRunEndsAsItsProgram: the program's own exit code and output, vramscope's
+// own failures apart from it, and nothing left behind.
+func TestRunEndsAsItsProgram(t *testing.T) {
+	directory := t.TempDir()
+	plain := filepath.Join(directory, "notes")
+	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		arguments []string
+		code      int
+		out, says string
+	}{
+		{"fine", []string{"--", "sh", "-c", "echo picture"}, 0, "picture\n", ""},
+		{"without dashes", []string{"sh", "-c", "echo picture"}, 0, "picture\n", ""},
+		{"its own flags", []string{"echo", "--record", "x", "--help"}, 0, "--record x --help\n", ""},
+		{"nothing to watch is its own 3", []string{"--", "sh", "-c", "exit 3"}, 3, "", ""},
+		{"interrupted", []string{"--", "sh", "-c", "kill -INT $$"}, 130, "", ""},
+		{"killed", []string{"--", "sh", "-c", "kill -KILL $$"}, 137, "", ""},
+		{"terminated", []string{"--", "sh", "-c", "kill -TERM $$"}, 143, "", ""},
+		{"not found", []string{"--", "no-such-render"}, 127, "", "not found"},
+		{"not executable", []string{"--", plain}, 126, "", "executable"},
+		{"no command", nil, 125, "", "python render.py"},
+		{"wrong flag", []string{"--frobnicate", "--", "true"}, 125, "", "frobnicate"},
+		{"too fast", []string{"--rate", "1000", "--", "true"}, 125, "", "1 to 10"},
+		{"not a rate", []string{"--rate", "NaN", "--", "true"}, 125, "", "1 to 10"},
+		{"negative history", []string{"--torch-history", "-1", "--", "true"}, 125, "", "--torch-history"},
+		{"over a file", []string{"--record", plain, "--", "echo", "started"}, 125, "", "exist"},
+		{"bad setting", []string{"--color", "pink", "--", "echo", "started"}, 125, "", "pink"},
+		{"history has a price", []string{"--torch-history", "1000", "--", "true"}, 0, "", "longer"},
+		{"quiet", []string{"--quiet", "--torch-history", "1000", "--", "python3", "-I", "-c", ""}, 0, "", ""},
+		{"isolated", []string{"--", "python3", "-Ic", "print('picture')"}, 0, "picture\n", "-I leaves PYTHONPATH aside"},
+		{"without sitecustomize", []string{"--", "python3", "-S", "-c", "print('picture')"}, 0, "picture\n", "-S runs no sitecustomize"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			temporary := t.TempDir()
+			environment := append(testEnvironment(t), "TMPDIR="+temporary)
+			out, problems, code := runIn(t, environment, append([]string{"run"}, c.arguments...)...)
+			if code != c.code || out != c.out {
+				t.Errorf("ends with %d and %q, want %d and %q: %s", code, out, c.code, c.out, problems)
+			}
+			text := strings.TrimSuffix(problems, "\n")
+			if !strings.Contains(text, c.says) || (text == "") != (c.says == "") || strings.Contains(text, "\n") {
+				t.Errorf("says %q, want one sentence with %q", problems, c.says)
+			}
+			if left, _ := os.ReadDir(temporary); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// reportOf reads a recording back.
+func reportOf(t *testing.T, path string) model.Report {
+	t.Helper()
+	out, problems, code := run(t, "report", "--json", path)
+	var report model.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitFine || report.Status != "complete" || len(report.Sources) == 0 {
+		t.Fatalf("report ends with %d, %v: %s%s", code, err, out, problems)
+	}
+	return report
+}
+
+// TestRunRecords: the recording holds the program first, then the machine, and
+// how it ended, also when nothing could be said.
+func TestRunRecords(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		code         int
+		ended        string
+	}{
+		{"to its end", `exec "$0" demo --headless --frames 5`, 0, "all frames are rendered"},
+		{"killed", `"$0" demo --headless --frames 5 --speed 1000 --memory 64MiB >&2; exec "$0" demo --headless`, 137, "killed by signal 9"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run.vscope.zst")
+			command := exec.Command(binary(t), "run", "--record", path, "--", "sh", "-c", c.script, binary(t))
+			command.Env = testEnvironment(t)
+			var problems strings.Builder
+			command.Stderr = &problems
+			out, err := command.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			demo := demoProcess(t, out)
+			if c.code == 137 {
+				waitRecorded(t, path, demo)
+				if err := syscall.Kill(demo, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = command.Wait()
+			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(problems.String(), "recorded: vramscope "+path) {
+				t.Errorf("ends with %d: %s", code, problems.String())
+			}
+			report := reportOf(t, path)
+			ended := ""
+			for _, source := range report.Sources {
+				if source.PID == demo {
+					ended = source.Ended
+				}
+				if source.Kind == "host" && !strings.Contains(source.Ended, "with the program") {
+					t.Errorf("the machine ended: %s", source.Ended)
+				}
+			}
+			if report.Sources[0].Name != "demo render" || !strings.Contains(ended, c.ended) {
+				t.Errorf("begins with %s, which ended %q", report.Sources[0].Name, ended)
+			}
+		})
+	}
+}
+
+// TestRunRecordsWhatTheDiskTakes: a full disk ends the recording, says so once
+// and leaves the program alone.
+func TestRunRecordsWhatTheDiskTakes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.vscope")
+	command := exec.Command(binary(t), "run", "--record", path, "--", binary(t), "demo", "--headless")
+	command.Env = testEnvironment(t)
+	var problems strings.Builder
+	command.Stderr = &problems
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	demo := demoProcess(t, out)
+	waitRecorded(t, path, demo)
+	// From now on no file of the parent's grows, those of the program do.
+	none := unix.Rlimit{Cur: 1, Max: 1}
+	if err := unix.Prlimit(command.Process.Pid, unix.RLIMIT_FSIZE, &none, nil); err != nil {
+		t.Fatal(err)
+	}
+	before := sizeOf(t, path)
+	waitFrames(t, command.Env, demo, 20) // two seconds; the file is written each second
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	if code := command.ProcessState.ExitCode(); code != exitFine {
+		t.Errorf("the program ended with %d", code)
+	}
+	if text := problems.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "broke off") || !strings.Contains(text, path) {
+		t.Errorf("says %q", text)
+	}
+	if after := sizeOf(t, path); after != before {
+		t.Errorf("the file grew from %d to %d bytes", before, after)
+	}
+	text, _, _ := run(t, "report", path)
+	if !strings.Contains(text, "process demo render") {
+		t.Errorf("what fitted holds:\n%s", text)
+	}
+}
+
+func sizeOf(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// demoProcess reads which process a demo render says it is.
+func demoProcess(t *testing.T, out io.Reader) int {
+	t.Helper()
+	line := make([]byte, 256)
+	n, err := out.Read(line)
+	said := regexp.MustCompile(`process (\d+)`).FindSubmatch(line[:n])
+	if err != nil || said == nil {
+		t.Fatalf("the program said %q, %v", line[:n], err)
+	}
+	pid, err := strconv.Atoi(string(said[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// waitFrames waits until a demo render has begun so many frames from now on.
+func waitFrames(t *testing.T, environment []string, pid, count int) {
+	t.Helper()
+	start, err := probe.StartTime(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := ""
+	for _, variable := range environment {
+		if value, ok := strings.CutPrefix(variable, probe.DirectoryVariable+"="); ok {
+			directory = value
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	now := recorder.MonotonicClock()()
+	err = probe.NewSource(filepath.Join(directory, probe.Name{PID: pid, Start: start}.String())).Run(ctx, func(record recorder.Record) {
+		if frame, ok := record.(*recorder.Frame); ok && frame.Ns > now {
+			if count--; count == 0 {
+				cancel()
+			}
+		}
+	})
+	if err != nil || count > 0 {
+		t.Fatalf("%d frames did not begin: %v", count, err)
+	}
+}
+
+// waitRecorded waits until the file holds something of a process. Its writer
+// makes it readable each second.
+func waitRecorded(t *testing.T, path string, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		out, _, _ := run(t, "report", "--json", path)
+		var report model.Report
+		if json.Unmarshal([]byte(out), &report) == nil && slices.ContainsFunc(report.Sources, func(s model.SourceReport) bool { return s.PID == pid }) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d was not recorded: %s", pid, out)
+		}
+	}
+}

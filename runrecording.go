@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/sources/local"
+	"vramscope/sources/nvml"
+	"vramscope/sources/probe"
+	"vramscope/sources/probe/launch"
+)
+
+// runRecording is the recording that a program's parent keeps: every probe of
+// the program as it comes, each with its hello, state and backlog, in one file.
+// The machine and its GPUs join when the first of them has spoken, so that the
+// file opens on the program.
+type runRecording struct {
+	*recording
+	ctx     context.Context
+	hunt    context.CancelFunc // ends the search for probes
+	hunting sync.WaitGroup
+	beside  []model.Source // the machine and its GPUs
+	first   sync.Once
+	program atomic.Int64 // the process that was started, whose end its parent learns
+
+	probes struct {
+		sync.Mutex
+		followed []followed
+		beside   []string // what the machine and its GPUs call themselves
+	}
+}
+
+// followed is a probe of the program.
+type followed struct {
+	name probe.Name
+	done chan struct{} // closed when its stream has ended for good
+}
+
+// recordRun begins the recording of a program that is about to start. The error
+// says that the file cannot be written, or where sockets are looked for.
+func (p *program) recordRun(ctx context.Context, path string, door *launch.Door) (*runRecording, error) {
+	directory, err := probe.Directory()
+	if err != nil {
+		return nil, err
+	}
+	tape, ctx, err := newRecording(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	gpus := nvml.NewSource(nvml.Config{Interval: p.settings.Interval, LibraryPath: p.settings.NVML})
+	gpus.SetInterest(true, false)
+	r := &runRecording{recording: tape, ctx: ctx, beside: []model.Source{&local.Machine{}, gpus}}
+	hunt, cancel := context.WithCancel(ctx)
+	r.hunt = cancel
+	watcher := &probe.Watcher{
+		Directory: directory,
+		Found: func(found probe.Found) {
+			if door.Holds(found.Name.PID) {
+				r.follow(found)
+			}
+		},
+	}
+	r.hunting.Go(func() { _ = watcher.Run(hunt) })
+	return r, nil
+}
+
+// follow writes what a probe tells until it ends.
+func (r *runRecording) follow(found probe.Found) {
+	f := followed{name: found.Name, done: make(chan struct{})}
+	r.probes.Lock()
+	r.probes.followed = append(r.probes.followed, f)
+	r.probes.Unlock()
+	source := probe.NewSource(found.Path)
+	_ = source.Want(true)
+	r.writers.Go(func() {
+		defer close(f.done)
+		for {
+			err := source.Run(r.ctx, r.keep)
+			if r.ctx.Err() != nil {
+				return
+			}
+			_, why, again := verdict(err)
+			if !again {
+				r.sayGoodbye(found.Name, why)
+				return
+			}
+			select {
+			case <-time.After(retryEvery):
+			case <-r.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// sayGoodbye ends a source that could not do so itself. How the program itself
+// ended says end, which knows it.
+func (r *runRecording) sayGoodbye(name probe.Name, why string) {
+	if why != "" && int64(name.PID) != r.program.Load() {
+		r.write(&recorder.Bye{Head: recorder.Head{Src: name.ID(), Ns: recorder.MonotonicClock()()}, Why: why})
+	}
+}
+
+// keep writes a record of a probe, and lets the machine and its GPUs in after
+// the first.
+func (r *runRecording) keep(record recorder.Record) {
+	r.write(record)
+	r.first.Do(func() {
+		for _, source := range r.beside {
+			r.writers.Go(func() { _ = source.Run(r.ctx, r.keepBeside) })
+		}
+	})
+}
+
+// keepBeside writes a record of the machine or a GPU.
+func (r *runRecording) keepBeside(record recorder.Record) {
+	if hello, ok := record.(*recorder.Hello); ok {
+		r.probes.Lock()
+		r.probes.beside = append(r.probes.beside, hello.Src)
+		r.probes.Unlock()
+	}
+	r.write(record)
+}
+
+// lastWords is how long the streams of processes that have ended may take to
+// tell what is still on its way.
+const lastWords = 2 * time.Second
+
+// end closes the file. Probes that were killed say goodbye with why, which is
+// how the program ended. It says how many probes were heard; a file without
+// any is removed.
+func (r *runRecording) end(why string) (heard int, err error) {
+	r.hunt()
+	r.hunting.Wait()
+	r.probes.Lock()
+	all := r.probes.followed
+	r.probes.Unlock()
+	deadline := time.NewTimer(lastWords)
+	defer deadline.Stop()
+	for _, f := range all {
+		if !f.name.Gone() {
+			continue // a child that goes on by itself
+		}
+		select {
+		case <-f.done:
+		case <-deadline.C:
+			deadline.Reset(0) // it is over for the others too
+		}
+	}
+	r.cancel()
+	r.writers.Wait()
+	for _, src := range r.probes.beside { // the program's end is not theirs
+		r.write(&recorder.Bye{Head: recorder.Head{Src: src, Ns: recorder.MonotonicClock()()}, Why: "the recording ended with the program"})
+	}
+	err = r.recording.end(why)
+	if len(all) == 0 && err == nil {
+		if removed := os.Remove(r.path); removed != nil && !errors.Is(removed, os.ErrNotExist) {
+			err = removed
+		}
+	}
+	return len(all), err
+}
