@@ -1,0 +1,82 @@
+"""The CUDA driver's own memory pool of each device.
+
+Taichi, Quadrants, CuPy's MemoryAsyncPool, torch's cudaMallocAsync backend and
+JAX's cuda_async allocator all allocate from it and most of them tell nothing, so
+four numbers of the driver cover them.
+"""
+from .adapter import Adapter, register
+from .device import DRIVER, DriverFree, default_pool_id, gpus_of
+from .pressure import MINIMUM_RECLAIMABLE
+
+
+class DefaultPoolAdapter(Adapter):
+    """The default pool of each device, read by ctypes."""
+
+    name = "default-pool"
+
+    def library(self):
+        """The driver, once the program has initialised CUDA."""
+        return DRIVER.library() if DRIVER.devices() else None
+
+    def sample(self, out):
+        for device in DRIVER.devices():
+            counters = self.counters(device.ordinal)
+            if counters is not None:
+                out.add(default_pool_id(device.ordinal), "pool", "CUDA default pool", device.uuid,
+                        "cuMemPoolGetAttribute of cuDeviceGetDefaultMemPool", counters,
+                        why={"requested": "the driver counts no bytes as asked for"})
+
+    def counters(self, ordinal):
+        """The pool's counters, or None where nobody has used it."""
+        reserved = DRIVER.pool_attribute(ordinal, DRIVER.RESERVED)
+        if reserved is None:
+            return None
+        counters = {"reserved": reserved}
+        for key, attribute in (("allocated", DRIVER.USED), ("peak_reserved", DRIVER.RESERVED_HIGH),
+                               ("peak_allocated", DRIVER.USED_HIGH)):
+            counters[key] = DRIVER.pool_attribute(ordinal, attribute)
+        return counters if any(counters.values()) else None
+
+    def reclaim(self, report, device, forced):
+        for ordinal in gpus_of(device):
+            counters = self.counters(ordinal)
+            if counters is None or counters["reserved"] == 0:
+                continue
+            cached = counters["reserved"] - counters["allocated"]
+            if forced or cached >= MINIMUM_RECLAIMABLE:
+                self.trim(report, ordinal)
+
+    def trim(self, report, ordinal):
+        """Waits for the device, since what was freed and not waited for cannot
+        go back, and trims the pool."""
+        free = DriverFree([ordinal])
+        waited = DRIVER.synchronize(ordinal)
+        trimmed = DRIVER.trim_pool(ordinal)
+        left = self.counters(ordinal) or {"reserved": 0, "allocated": 0}
+        kept, why = left["reserved"] - left["allocated"], ""
+        if not trimmed:
+            why = "the driver refused to trim the pool"
+        elif kept > 0 and not waited:
+            why = "%d bytes stay: what was freed on a stream goes back once the device was waited for" % kept
+        elif kept > 0:
+            why = "%d bytes stay: they share their segments with what is still in use" % kept
+        free.done().line(report, "CUDA default pool: wait and trim", why)
+        report.acted = True
+
+    def rebuild(self, report, device):
+        report.line("CUDA default pool: trimmed instead", why="the driver's own pool cannot be built again")
+        self.reclaim(report, device, True)
+
+    def reset_peak(self, report, device):
+        for ordinal in gpus_of(device):
+            counters = self.counters(ordinal)
+            if counters is None:
+                continue
+            done = [DRIVER.reset_pool_high(ordinal, a) for a in (DRIVER.RESERVED_HIGH, DRIVER.USED_HIGH)]
+            after = self.counters(ordinal) or {}
+            report.line("CUDA default pool: peak", counters["peak_allocated"], after.get("peak_allocated"),
+                        why="" if all(done) else "the driver refused to set a high-water mark back")
+            report.acted = report.acted or all(done)
+
+
+DEFAULT_POOL = register(DefaultPoolAdapter())

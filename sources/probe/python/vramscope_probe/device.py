@@ -1,0 +1,227 @@
+"""The GPUs of this process, by UUID, through the CUDA driver that the program has
+loaded and initialised itself.
+
+The probe neither loads the driver nor initialises it, and makes no context: a
+context costs half a gibibyte of the memory that is being watched.
+"""
+import collections
+import ctypes
+import os
+import time
+
+#: ordinal as the CUDA runtime counts in this process (CUDA_VISIBLE_DEVICES is
+#: the driver's business), uuid "GPU-…" or "MIG-…", name of the product.
+GpuDevice = collections.namedtuple("GpuDevice", "ordinal uuid name")
+
+
+class CudaDriver:
+    """The driver library of this process, once the program has loaded it. Every
+    method answers None where the driver does not."""
+
+    LOOK_AGAIN = 2.0  # seconds between two looks for the library
+
+    RESERVED, RESERVED_HIGH, USED, USED_HIGH = 5, 6, 7, 8  # attributes of a memory pool
+
+    def __init__(self):
+        self._library = None
+        self._next_look = 0.0
+        self._devices = []
+
+    def library(self):
+        """The loaded library, or None. It is looked for among what is mapped and
+        opened in a way that loads nothing."""
+        if self._library is None and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + self.LOOK_AGAIN
+            path = self._mapped()
+            if path:
+                try:
+                    self._library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+                except (OSError, AttributeError):
+                    pass
+        return self._library
+
+    def look_again(self):
+        """Forgets that the library was not there a moment ago."""
+        self._next_look = 0.0
+
+    def devices(self):
+        """Every GpuDevice; none before the program has initialised CUDA."""
+        if not self._devices and self.library() is not None:
+            count = self._int("cuDeviceGetCount")
+            if count:
+                self._devices = [GpuDevice(i, self._uuid(i), self._name(i)) for i in range(count)]
+        return self._devices
+
+    def active(self, ordinal):
+        """Whether the device's primary context is there already. Asking a
+        library about a device that has none could make it."""
+        library, flags, active = self.library(), ctypes.c_uint(), ctypes.c_int()
+        if library is None:
+            return False
+        code = library.cuDevicePrimaryCtxGetState(ctypes.c_int(ordinal), ctypes.byref(flags), ctypes.byref(active))
+        return code == 0 and active.value == 1
+
+    def memory_info(self, ordinal):
+        """(free, total) bytes of a device as cuMemGetInfo says. On the main
+        thread only: it makes the device's own context current for the call."""
+        return self._within(ordinal, self._memory_info)
+
+    def synchronize(self, ordinal):
+        """Waits for everything on the device; True if that was done. On the main
+        thread only."""
+        return self._within(ordinal, lambda library: library.cuCtxSynchronize() == 0)
+
+    def pool_attribute(self, ordinal, attribute):
+        """An attribute of the device's default memory pool, bytes."""
+        pool, value = self._default_pool(ordinal), ctypes.c_uint64()
+        if pool is None or self._library.cuMemPoolGetAttribute(pool, ctypes.c_int(attribute), ctypes.byref(value)):
+            return None
+        return value.value
+
+    def reset_pool_high(self, ordinal, attribute):
+        """Begins a high-water mark anew; 0 is the only value that it takes."""
+        pool, zero = self._default_pool(ordinal), ctypes.c_uint64(0)
+        return pool is not None and self._library.cuMemPoolSetAttribute(pool, ctypes.c_int(attribute), ctypes.byref(zero)) == 0
+
+    def trim_pool(self, ordinal):
+        """Gives what the default pool does not use back to the driver."""
+        pool = self._default_pool(ordinal)
+        return pool is not None and self._library.cuMemPoolTrimTo(pool, ctypes.c_size_t(0)) == 0
+
+    @staticmethod
+    def _mapped():
+        try:
+            with open("/proc/self/maps", "rb") as maps:
+                for line in maps:
+                    if b"/libcuda.so" in line:
+                        return os.fsdecode(line.split(None, 5)[5].rstrip(b"\n"))
+        except (OSError, IndexError):
+            pass
+        return ""
+
+    def _int(self, function, *arguments):
+        value = ctypes.c_int()
+        code = getattr(self._library, function)(ctypes.byref(value), *arguments)
+        return value.value if code == 0 else None
+
+    def _uuid(self, ordinal):
+        """A MIG instance differs from its parent in the second version of the
+        call only."""
+        whole, part = (ctypes.c_ubyte * 16)(), (ctypes.c_ubyte * 16)()
+        if self._library.cuDeviceGetUuid(whole, ctypes.c_int(ordinal)):
+            return ""
+        second = getattr(self._library, "cuDeviceGetUuid_v2", None)
+        if second is None or second(part, ctypes.c_int(ordinal)):
+            part = whole
+        digits = bytes(part).hex()
+        groups = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        return ("GPU-" if bytes(part) == bytes(whole) else "MIG-") + groups
+
+    def _name(self, ordinal):
+        text = ctypes.create_string_buffer(128)
+        if self._library.cuDeviceGetName(text, ctypes.c_int(len(text)), ctypes.c_int(ordinal)):
+            return ""
+        return text.value.decode("utf-8", "replace")
+
+    def _default_pool(self, ordinal):
+        library, pool = self.library(), ctypes.c_void_p()
+        if library is None or not hasattr(library, "cuDeviceGetDefaultMemPool"):
+            return None
+        return None if library.cuDeviceGetDefaultMemPool(ctypes.byref(pool), ctypes.c_int(ordinal)) else pool
+
+    @staticmethod
+    def _memory_info(library):
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        if library.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)):
+            return None
+        return free.value, total.value
+
+    def _within(self, ordinal, call):
+        """Runs call in the device's context: the current one where that is the
+        device's, else the primary one if it is there."""
+        library, context = self.library(), ctypes.c_void_p()
+        if library is None or library.cuCtxGetCurrent(ctypes.byref(context)):
+            return None
+        if context.value and self._int("cuCtxGetDevice") == ordinal:
+            return call(library)
+        if not self.active(ordinal) or library.cuDevicePrimaryCtxRetain(ctypes.byref(context), ctypes.c_int(ordinal)):
+            return None
+        try:
+            if library.cuCtxPushCurrent_v2(context):
+                return None
+            try:
+                return call(library)
+            finally:
+                library.cuCtxPopCurrent_v2(ctypes.byref(context))
+        finally:
+            library.cuDevicePrimaryCtxRelease_v2(ctypes.c_int(ordinal))
+
+
+DRIVER = CudaDriver()
+
+
+def gpu_uuid(ordinal):
+    """The UUID of a device, or "" where the driver does not tell."""
+    for device in DRIVER.devices():
+        if device.ordinal == ordinal:
+            return device.uuid
+    return ""
+
+
+def default_pool_id(ordinal):
+    """The counter set of a device's default memory pool, which the sets of those
+    who allocate from it lie in."""
+    return "default-pool:%d" % ordinal
+
+
+def gpus_of(uuid, count=None):
+    """The ordinals that a command means: that of a UUID, or for "" every one of
+    the count that a library knows (None: of those that the driver knows)."""
+    known = DRIVER.devices()
+    if uuid:
+        return [device.ordinal for device in known if device.uuid == uuid]
+    return list(range(len(known) if count is None else count))
+
+
+def memory_info(uuid):
+    """(free, total) bytes of a device as the driver says, or None where no
+    context of this process is on it. On the main thread only."""
+    for device in DRIVER.devices():
+        if device.uuid == uuid:
+            return DRIVER.memory_info(device.ordinal)
+    return None
+
+
+class DriverFree:
+    """The driver's free memory around an action, over some devices: what a
+    reclaim gives back is measured there. On the main thread only."""
+
+    def __init__(self, ordinals):
+        self.ordinals = ordinals
+        self.before = self.read()
+        self.after = None
+        self.started = time.monotonic_ns()
+        self.took = 0
+
+    def read(self):
+        """Bytes, or None where no device tells."""
+        known = [info[0] for info in map(DRIVER.memory_info, self.ordinals) if info is not None]
+        return sum(known) if known else None
+
+    def done(self):
+        """Reads the time, then the memory."""
+        self.took = time.monotonic_ns() - self.started
+        self.after = self.read()
+        return self
+
+    @property
+    def freed(self):
+        """Bytes that went back to the driver, or None. Another process can take
+        some in the meantime, so it is never less than 0."""
+        if self.before is None or self.after is None:
+            return None
+        return max(0, self.after - self.before)
+
+    def line(self, report, what, why=""):
+        """Tells a report what the action changed."""
+        report.line(what + ": driver free", self.before, self.after, self.freed, why, self.took)

@@ -1,0 +1,121 @@
+"""What torch says when an allocation fails, and its memory snapshots.
+
+Only for runs that asked for it: VRAMSCOPE_SNAPSHOTS=PREFIX has the failure write
+PREFIX.oom-1.pickle and so on, VRAMSCOPE_TORCH_HISTORY=N has torch keep the
+stacks of the last N allocations and frees.
+"""
+import collections
+import os
+import time
+
+from .adapter import monotonic
+from .main_thread import on_main_thread
+
+
+class TorchFailures:
+    """Hooks torch's observer of failed allocations, once."""
+
+    SNAPSHOTS = 3  # a process writes at most: a failing loop must not fill the disk
+    WAITING = 64  # records that wait for the probe's thread; older ones go
+
+    def __init__(self):
+        self.history = False  # this probe has turned stack history on
+        self._asked = False
+        self._snapshots = 0
+        self._records = collections.deque(maxlen=self.WAITING)
+
+    def attach(self, adapter):
+        """Has the main thread attach what the environment asks for. Called with
+        every sample; costs a test once that was done."""
+        if self._asked:
+            return
+        self._asked = True
+        prefix, entries = os.environ.get("VRAMSCOPE_SNAPSHOTS", ""), os.environ.get("VRAMSCOPE_TORCH_HISTORY", "")
+        if (prefix or entries) and not on_main_thread(lambda: self._attach(adapter, prefix, entries)):
+            self._asked = False
+
+    def drain(self, publish):
+        """Hands on the failures and remarks since the last call."""
+        while self._records:
+            publish(self._records.popleft())
+
+    def note(self, level, text):
+        """Leaves a remark for the dashboard."""
+        self._records.append({"t": "note", "ns": monotonic(), "level": level, "text": text})
+
+    def _attach(self, adapter, prefix, entries):
+        if entries:
+            try:
+                self._record_history(adapter, entries)
+            except Exception as error:
+                self.note("warning", "torch records no stack history: %s" % _first_line(error))
+        if prefix:
+            try:
+                import pickle  # noqa: F401 - not when memory is short
+                adapter.library()._C._cuda_attach_out_of_memory_observer(
+                    lambda *told: self._failed(adapter, prefix, *told))
+            except Exception as error:
+                self.note("warning", "torch tells of no failed allocation: %s" % _first_line(error))
+
+    def _record_history(self, adapter, entries):
+        count = int(entries) if entries.isdigit() else 0
+        if count == 0:
+            raise ValueError("VRAMSCOPE_TORCH_HISTORY=%.20s is no number of entries" % entries)
+        # Stacks of C++ take seconds to be put into words.
+        adapter.library().cuda.memory._record_memory_history(max_entries=count, stacks="python")
+        self.history = True
+        self.note("info", "torch keeps the stacks of the last %d allocations and frees: each takes longer by the walk "
+                  "over its stack, and a snapshot by the entries that it holds" % count)
+
+    def _failed(self, adapter, prefix, ordinal, asked, total, free):
+        """Called by torch on the thread whose allocation fails, without its
+        lock, before the exception."""
+        try:
+            record = {"t": "oom", "ns": monotonic(), "id": "torch:%d" % ordinal, "asked": int(asked), "free": int(free),
+                      "rule": "torch's observer of failed allocations", "rescued": False}
+            counters = adapter.shared_counters(adapter.statistics(ordinal))
+            record["pfree"] = counters["reserved"] - counters["allocated"]
+            record["outcome"] = self._dump(adapter, prefix)
+            self._records.append(record)
+        except Exception as error:
+            self.note("warning", "a failed allocation could not be told: %s" % _first_line(error))
+
+    def _dump(self, adapter, prefix):
+        if self._snapshots >= self.SNAPSHOTS:
+            return "no further snapshot: %d were written" % self._snapshots
+        self._snapshots += 1
+        taken = 0
+        while os.path.lexists("%s.oom-%d.pickle" % (prefix, self._snapshots + taken)):
+            taken += 1  # another process of this run
+        path = "%s.oom-%d.pickle" % (prefix, self._snapshots + taken)
+        try:
+            write_torch_snapshot(adapter.library(), path)
+            return "a snapshot was written: %s" % path
+        except Exception as error:
+            return "no snapshot: %s" % _first_line(error)
+
+
+def write_torch_snapshot(torch, path):
+    """Writes torch's memory snapshot to a new file and is (bytes, nanoseconds).
+    A file that could not be finished is removed. Raises what torch and the file
+    system say."""
+    import pickle
+    began = time.monotonic_ns()
+    snapshot = torch.cuda.memory._snapshot()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        try:
+            pickle.dump(snapshot, file, protocol=4)
+            file.flush()
+            size = file.tell()
+        except BaseException:
+            os.unlink(path)
+            raise
+    return size, time.monotonic_ns() - began
+
+
+def _first_line(error):
+    """An exception as one sentence of bounded length."""
+    return ("%s: %s" % (type(error).__name__, error)).split("\n")[0][:300]
+
+
+TORCH_FAILURES = TorchFailures()
