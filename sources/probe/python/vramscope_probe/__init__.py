@@ -7,9 +7,10 @@ as one file, joined in the order of python.go.
 """
 import os
 
+from .scopes import arena, note_peak, scope
 from .session import poll, problem, start, stop
 
-__all__ = ["poll", "start", "stop"]
+__all__ = ["scope", "arena", "note_peak", "poll", "start", "stop"]
 
 if os.environ.get("VRAMSCOPE_PROBE") != "0":
     start()

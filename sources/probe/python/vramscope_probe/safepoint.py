@@ -3,26 +3,20 @@ calls poll, and between two bytecodes if it does not.
 """
 import collections
 import ctypes
+import signal
 import threading
 import time
 
 from .adapter import Report
 from .outlet import OUTLET
-
-try:
-    from .release import capturing, perform
-except ImportError:
-    if "perform" not in globals():
-        def capturing():
-            return ""
-
-        def perform(command, args, report):
-            report.fail("no command is known yet")
-            return (), ()
+from .release import capturing, perform
 
 #: Commands that touch the device, which must not happen while a CUDA graph is
 #: being captured.
 TOUCHES_DEVICE = frozenset(("reclaim", "force-reclaim", "rebuild", "reset-peak", "headroom", "snapshot"))
+
+#: The arguments of a command, and their types. Others are not passed on.
+ARGUMENTS = {"dev": str, "fraction": (int, float), "path": str}
 
 
 class SafePoint:
@@ -94,13 +88,8 @@ class SafePoint:
             self._queued = False
             if self.order is not None:
                 self._carry_out()
-        except KeyboardInterrupt:
-            ctypes.pythonapi.PyErr_SetInterrupt()
-        except Exception:
-            pass
         except BaseException as error:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(threading.get_ident()), ctypes.py_object(type(error)))
+            raise_later(error)
         return 0
 
     def _carry_out(self):
@@ -135,7 +124,8 @@ def carried_out(command):
     raise is the answer; only what is no Exception goes on, since it ends the
     program."""
     name, args = command["cmd"], command.get("args")
-    args = args if isinstance(args, dict) else {}
+    args = {key: args[key] for key, kind in ARGUMENTS.items()
+            if isinstance(args, dict) and isinstance(args.get(key), kind)}
     report = Report()
     before, after = (), ()
     try:
@@ -146,6 +136,8 @@ def carried_out(command):
         else:
             before, after = perform(name, args, report)
     except Exception as error:
+        if of_a_signal(error):
+            raise
         report.fail(described(error))
     final = {"t": "ack", "st": "failed" if report.failed else "done"}
     if report.why:
@@ -156,6 +148,30 @@ def carried_out(command):
         if value:
             final[key] = value
     return final
+
+
+def of_a_signal(error):
+    """Whether an exception came from a signal handler of the program, which ran
+    in the middle of the probe's work and meant the program."""
+    if not isinstance(error, Exception):
+        return True
+    handlers = [getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()]
+    trace = error.__traceback__
+    while trace is not None:
+        if any(trace.tb_frame.f_code is code for code in handlers):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def raise_later(error):
+    """Has the main thread raise what a signal raised inside a call of the
+    interpreter, which would print it and forget it. Other exceptions end
+    here."""
+    if isinstance(error, KeyboardInterrupt):
+        ctypes.pythonapi.PyErr_SetInterrupt()
+    elif of_a_signal(error):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(type(error)))
 
 
 def described(error):

@@ -1,6 +1,7 @@
 """The probe's one thread: it waits on the socket, samples, hands on what the
 render noted, and gives the main thread the commands.
 """
+import os
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from .wire import MINIMUM_PROTOCOL, PROTOCOL
 
 IDLE_PERIOD = 1_000_000_000  # nanoseconds between samples while nobody watches
 DRAIN_PERIOD = 50_000_000  # nanoseconds at most between drains while events are wanted
+LOOK_AROUND_PERIOD = 1_000_000_000  # nanoseconds between two looks for libraries
 STATE_PERIOD = 10_000_000_000  # nanoseconds between states
 RETRY_PERIOD = 100_000_000  # nanoseconds after which a command is offered again
 REST_AFTER_MISTAKE = 0.2  # seconds, so that a mistake that stays costs little
@@ -38,6 +40,7 @@ class Service:
         self._state_due = False
         self._sampled = 0  # moment of the last sample
         self._state_at = 0  # moment of the last state
+        self._looked = 0  # moment at which the libraries were last looked for
         self._offered = 0  # moment at which the pending order was offered last
         self._alarm, self._ring = socket.socketpair()
         self._alarm.setblocking(False)
@@ -60,13 +63,11 @@ class Service:
 
     def pause(self, patience):
         """Ends the thread, so that a fork finds it nowhere in the middle of
-        something; at most patience seconds are spent. run goes on."""
+        something; at most patience seconds are spent. Then run goes on."""
         self._epoch += 1
         self.wake()
         if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(patience)
-            return not self._thread.is_alive()
-        return False
+            await_end(self._thread, patience)
 
     def end(self, why, patience):
         """Says goodbye and removes the socket; at most patience seconds are
@@ -192,7 +193,9 @@ class Service:
 
     def _sample(self, now):
         self._sampled = now
-        self._look_around()
+        if now - self._looked >= LOOK_AROUND_PERIOD:
+            self._looked = now
+            self._look_around()
         if self.server.unencoded:
             self.sampler.note("probe", "%d records were too long to be sent" % self.server.unencoded)
             self.server.unencoded = 0
@@ -246,3 +249,13 @@ class Service:
         self.server.close(self._why)
         self._alarm.close()
         self._ring.close()
+
+
+def await_end(thread, patience):
+    """Waits until a thread has ended for the kernel, too, which counts it for a
+    moment longer than Python does; at most patience seconds."""
+    end = time.monotonic() + patience
+    thread.join(patience)
+    task = "/proc/self/task/%s" % thread.native_id
+    while os.path.exists(task) and time.monotonic() < end:
+        time.sleep(0.0002)

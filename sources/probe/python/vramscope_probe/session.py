@@ -2,23 +2,20 @@
 program.
 """
 import atexit
+import ctypes
+import functools
 import os
 import sys
 import threading
 
 from .adapter import ADAPTERS, Sets
+from .device import DRIVER
 from .identity import identity, sampling_rate
 from .outlet import OUTLET
 from .place import PlaceError, socket_directory
-from .safepoint import SAFE_POINT, described
-from .service import Service
-
-try:
-    from .release import offered
-except ImportError:
-    if "offered" not in globals():
-        def offered():
-            return [], {}
+from .release import offered
+from .safepoint import SAFE_POINT, described, raise_later
+from .service import Service, await_end
 
 FORK_PATIENCE = 0.25  # seconds at most that a fork waits for the probe's thread
 EXIT_PATIENCE = 1.0  # seconds at most that the end waits for it
@@ -33,6 +30,9 @@ class Session:
         self.problem = ""  # why there is none, as one sentence that says what to do
         self.dormant = False  # a child that has used nothing yet
         self._hooked = False
+        self._paused = False  # for a fork
+        # The interpreter calls it by address: it lives as long as the module.
+        self._callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._go_on)
         self._looking = None  # (thread, event that ends it) of a dormant child
         self._turn = threading.Lock()  # between threads that start; none of them renders
 
@@ -71,30 +71,44 @@ class Session:
             return
         self._hooked = True
         os.register_at_fork(before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._in_child)
+        os.register_at_fork(after_in_parent=functools.partial(ctypes.pythonapi.Py_AddPendingCall, self._callback, None))
         atexit.register(self._at_exit)
 
     def _before_fork(self):
         # Without its thread the child finds no lock held by it, and Python has
         # no reason to warn of threads that the program did not start.
         try:
+            self._paused = True
             self._end_look()
             if self.service is not None:
                 self.service.pause(FORK_PATIENCE)
-        except BaseException:
-            pass
+        except BaseException as error:
+            raise_later(error)
 
     def _after_fork(self):
+        if threading.current_thread() is not threading.main_thread():
+            self._go_on()
+
+    def _go_on(self, _=None):
+        """Goes on in the parent. On the main thread this is a pending call: it
+        is queued without any bytecode being run, so that it happens once the
+        fork is over. Python counts the threads, and warns, at the fork's very
+        end."""
         try:
-            if self.service is not None:
-                self.service.run()
-            elif self.dormant:
-                self._look()
-        except BaseException:
-            pass
+            if self._paused:
+                self._paused = False
+                if self.service is not None:
+                    self.service.run()
+                elif self.dormant:
+                    self._look()
+        except BaseException as error:
+            raise_later(error)
+        return 0
 
     def _in_child(self):
         try:
             self._turn = threading.Lock()
+            self._paused = False
             service, self.service = self.service, None
             OUTLET.armed = False
             OUTLET.entries.clear()
@@ -104,8 +118,8 @@ class Session:
                 self.dormant = True
             if self.dormant:
                 self._look()
-        except BaseException:
-            pass
+        except BaseException as error:
+            raise_later(error)
 
     def _look(self):
         """Starts the probe in a child once one of its allocators holds
@@ -132,7 +146,7 @@ class Session:
         looking, self._looking = self._looking, None
         if looking is not None and looking[0] is not threading.current_thread():
             looking[1].set()
-            looking[0].join(FORK_PATIENCE)
+            await_end(looking[0], FORK_PATIENCE)
 
     def _at_exit(self):
         try:
@@ -176,7 +190,7 @@ def poll(frame=None):
 
 def _abilities():
     commands, refused = offered()
-    return commands, refused, ()
+    return commands, refused, [{"ord": gpu.ordinal, "uuid": gpu.uuid, "name": gpu.name} for gpu in DRIVER.devices()]
 
 
 def _holds_memory():
