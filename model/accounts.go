@@ -20,6 +20,7 @@ type Accounts struct {
 	Held    Figure // what the roots that tell it have reserved
 	Driver  Figure // the process's bytes as the driver says
 	Rest    Figure // Driver − Held: the context and other libraries, and the roots that do not tell
+	Context Figure // of Rest, what the process's own context takes; mostly not known
 	Others  Figure // used by other processes: the device's used bytes − Driver; all that is used while Driver is not known
 	Reserve Figure // held by the driver itself
 	Free    Figure
@@ -39,12 +40,13 @@ type AccountRow struct {
 // sources of the same moment.
 func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accounts {
 	a := Accounts{Device: device, Name: device, Driver: processFigure(subject, beside, device)}
-	a.Rows = subject.accountRows(nil, "", device, 0)
+	a.Rows = subject.accountRows(make([]AccountRow, 0, subject.allocatorsOn(device)), "", device, 0)
 	a.addHeld(subject)
 	a.Rest = a.Driver.minus(a.Held)
 	if a.Rest.Known {
 		a.Rest.Origin = "the driver's figure for " + subject.title() + " − what its allocators have reserved"
 	}
+	a.Context = contextFigure(subject, device)
 	a.addDevice(findDevice(subject, beside, device))
 	return a
 }
@@ -98,6 +100,16 @@ func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 			a.Untold = Figure{Value: left, Known: true, Origin: "total − used − free − the driver's reserve: the driver does not say what it is"}
 		}
 	}
+}
+
+// allocatorsOn is how many allocators a source has on a device.
+func (v *SourceView) allocatorsOn(device string) (n int) {
+	for i := range v.Sets {
+		if isAllocator(&v.Sets[i]) && v.Sets[i].Device == device {
+			n++
+		}
+	}
+	return n
 }
 
 // accountRows appends the allocators that lie directly in another one ("" for

@@ -1,10 +1,6 @@
 package model
 
-import (
-	"fmt"
-
-	"vramscope/recorder"
-)
+import "vramscope/recorder"
 
 // Figure is a number with where it came from, or with why it is missing.
 type Figure struct {
@@ -41,7 +37,7 @@ func (v *SourceView) FindSet(id string) *recorder.CounterSet {
 // reason why it is missing.
 func (v *SourceView) Figure(set *recorder.CounterSet, counter recorder.Counter) Figure {
 	if set == nil {
-		return missing(fmt.Sprintf("%s has told of no such counters", v.title()))
+		return missing(v.title() + " has told of no such counters")
 	}
 	figure := Figure{View: v.ID, Set: set.ID, Origin: set.Call}
 	if figure.Origin == "" {
@@ -52,7 +48,7 @@ func (v *SourceView) Figure(set *recorder.CounterSet, counter recorder.Counter) 
 		return figure
 	}
 	if figure.Why = set.Why[counter.String()]; figure.Why == "" {
-		figure.Why = fmt.Sprintf("%s does not tell %s of %s", v.title(), counter, setTitle(set))
+		figure.Why = v.title() + " does not tell " + counter.String() + " of " + setTitle(set)
 	}
 	return figure
 }

@@ -14,11 +14,13 @@ type Headroom struct {
 	Name   string // of the device
 
 	Bytes          Figure // DriverFree + PoolFree − Reserve; negative below the reserve
+	AtLeast        Figure // the same with what those pools have free that tell it: a lower bound where Bytes is not known
 	DriverFree     Figure
 	DriverTotal    Figure
 	DriverUsed     Figure
 	DriverReserved Figure // held by the driver itself
 	PoolFree       Figure // in free blocks of the process's own root pools
+	PoolAtLeast    Figure // the same of those pools that tell it
 	Reserve        Figure // held back: the process's wish, or else the setting
 
 	Largest      Figure // the largest single allocation that can succeed now: the larger of the next two
@@ -73,34 +75,44 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 // addPools sums what the process's root pools on the device hold.
 func (h *Headroom) addPools(subject *SourceView, device string) {
 	none := missing(subject.title() + " has no pool on this device")
-	h.PoolFree, h.LargestBlock, h.Cached = none, none, none
-	for _, root := range subject.roots(device) {
-		if root.Of != recorder.OfPool {
+	var free, cached figureSum
+	h.LargestBlock = none
+	for i := range subject.Sets {
+		root := &subject.Sets[i]
+		if root.Of != recorder.OfPool || root.Device != device || subject.inAllocator(root) {
 			continue
 		}
-		free, largest, cached := subject.poolFree(root), subject.Figure(root, recorder.LargestFree), subject.cached(root)
-		if !h.pooled {
-			h.PoolFree, h.LargestBlock, h.Cached, h.pooled = free, largest, cached, true
-			continue
-		}
-		h.PoolFree, h.Cached = h.PoolFree.plus(free), h.Cached.plus(cached)
-		if largest.Known && (!h.LargestBlock.Known || largest.Value > h.LargestBlock.Value) {
+		free.add(subject.poolFree(root))
+		cached.add(subject.cached(root))
+		largest := subject.Figure(root, recorder.LargestFree)
+		if !h.pooled || largest.Known && (!h.LargestBlock.Known || largest.Value > h.LargestBlock.Value) {
 			h.LargestBlock = largest
 		}
+		h.pooled = true
 	}
+	h.PoolFree, h.PoolAtLeast, h.Cached = free.total(none), free.atLeast(none), cached.total(none)
 }
 
 // poolFree is what lies in free blocks of a pool: as it says, or else reserved −
 // allocated, which is the same where nothing waits on a stream.
 func (v *SourceView) poolFree(set *recorder.CounterSet) Figure {
-	return v.Figure(set, recorder.Free).Or(v.cached(set))
+	if set.Values.Known(recorder.Free) {
+		return v.Figure(set, recorder.Free)
+	}
+	return v.cached(set)
 }
 
 func (v *SourceView) cached(set *recorder.CounterSet) Figure {
-	cached := v.Figure(set, recorder.Reserved).minus(v.Figure(set, recorder.Allocated))
-	if cached.Known {
-		cached.Origin = "reserved − allocated, " + v.Figure(set, recorder.Reserved).Origin
+	cached := v.Figure(set, recorder.Reserved)
+	if !cached.Known {
+		return cached
 	}
+	allocated := v.Figure(set, recorder.Allocated)
+	if !allocated.Known {
+		return allocated
+	}
+	cached.Value -= allocated.Value
+	cached.Origin = "reserved − allocated, " + cached.Origin
 	return cached
 }
 
@@ -113,6 +125,13 @@ func (h *Headroom) add() {
 		h.Bytes = h.Bytes.plus(h.PoolFree)
 	}
 	h.Bytes = h.Bytes.minus(h.Reserve)
+	if h.AtLeast = h.Bytes; !h.Bytes.Known && h.DriverFree.Known {
+		h.AtLeast = h.DriverFree
+		if h.PoolAtLeast.Known {
+			h.AtLeast = h.AtLeast.plus(h.PoolAtLeast)
+		}
+		h.AtLeast = h.AtLeast.minus(h.Reserve)
+	}
 	h.Largest = h.DriverFree
 	if h.LargestBlock.Known && h.DriverFree.Known && h.LargestBlock.Value > h.DriverFree.Value {
 		h.Largest = h.LargestBlock
@@ -141,6 +160,9 @@ func shareGate(free, total Figure, share float64) Gate {
 // "59.5 GiB = free 56.2 GiB + in pool 4.3 GiB − reserve 1.0 GiB".
 func (h *Headroom) Formula() string {
 	if !h.Bytes.Known {
+		if h.AtLeast.Known {
+			return "at least " + FormatBytes(h.AtLeast.Value) + ": " + h.Bytes.Why
+		}
 		return "headroom unknown: " + h.Bytes.Why
 	}
 	text := fmt.Sprintf("%s = free %s", FormatBytes(h.Bytes.Value), FormatBytes(h.DriverFree.Value))

@@ -109,6 +109,8 @@ func TestWhatIsNotKnownStaysUnknown(t *testing.T) {
 	render.Sets[2].Values.Unset(recorder.Allocated)
 	if h := HeadroomOf(render, []*SourceView{device}, "", gib); h.Bytes.Known || h.PoolFree.Known {
 		t.Errorf("a pool that does not tell makes the sum unknown: %+v", h.Bytes)
+	} else if !h.AtLeast.Known || h.AtLeast.Value != tenth(562)-gib || h.PoolAtLeast.Value != 0 {
+		t.Errorf("what the other pool has free is a lower bound: %+v of %+v", h.AtLeast, h.PoolAtLeast)
 	}
 	bare := &SourceView{ID: "pid:1", Kind: recorder.KindProcess, Hello: &recorder.Hello{GPUs: []recorder.GPU{{UUID: "GPU-4f2e"}}}}
 	if h := HeadroomOf(bare, []*SourceView{device}, "", gib); !h.Bytes.Known || h.Bytes.Value != tenth(562)-gib || h.PoolFree.Known {

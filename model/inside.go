@@ -1,7 +1,9 @@
 package model
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"vramscope/recorder"
 )
@@ -34,27 +36,31 @@ func InsideOf(subject *SourceView, beside []*SourceView, device string) Inside {
 		device = subject.FirstDevice()
 	}
 	inside := Inside{Device: device, Driver: processFigure(subject, beside, device)}
-	inside.Held = missing(subject.title() + " has told of no allocator on this device")
-	for i, root := range subject.roots(device) {
-		allocator := subject.allocator(root, 0)
-		inside.Roots = append(inside.Roots, allocator)
-		if i == 0 {
-			inside.Held = allocator.Reserved
-		} else {
-			inside.Held = inside.Held.plus(allocator.Reserved)
+	var held figureSum
+	if roots := subject.roots(device); len(roots) > 0 {
+		inside.Roots = make([]Allocator, len(roots))
+		for i, root := range roots {
+			inside.Roots[i] = subject.allocator(root, 0)
+			held.add(inside.Roots[i].Reserved)
 		}
 	}
-	inside.Context = missing(subject.title() + " does not say what its context takes")
-	for i := range subject.Sets {
-		if set := &subject.Sets[i]; set.Of == recorder.OfContext && set.Device == device {
-			inside.Context = subject.Figure(set, recorder.Used)
-		}
-	}
+	inside.Held = held.total(missing(subject.title() + " has told of no allocator on this device"))
+	inside.Context = contextFigure(subject, device)
 	inside.Unaccounted = inside.Driver.minus(inside.Held)
 	if inside.Unaccounted.Known {
 		inside.Unaccounted.Origin = "the driver's figure − what the allocators have reserved"
 	}
 	return inside
+}
+
+// contextFigure is what a process says that its context takes on a device.
+func contextFigure(subject *SourceView, device string) Figure {
+	for i := range subject.Sets {
+		if set := &subject.Sets[i]; set.Of == recorder.OfContext && set.Device == device {
+			return subject.Figure(set, recorder.Used)
+		}
+	}
+	return missing(subject.title() + " does not say what its context takes")
 }
 
 // allocator is a set with those that lie inside it.
@@ -154,14 +160,33 @@ func processFigure(subject *SourceView, beside []*SourceView, device string) Fig
 // processSet finds a process among those of a device, by any of its numbers:
 // the driver counts with those of the host, or of its own namespace.
 func (v *SourceView) processSet(hello *recorder.Hello, device string) *recorder.CounterSet {
-	for _, pid := range append(append([]int(nil), hello.NSPIDs...), hello.PID) {
-		id := "process:" + strconv.Itoa(pid)
-		for i := range v.Sets {
-			set := &v.Sets[i]
-			if pid > 0 && set.Of == recorder.OfProcess && set.ID == id && (set.Device == device || set.Device == "") {
-				return set
-			}
+	var found *recorder.CounterSet
+	outermost := len(hello.NSPIDs) + 1
+	for i := range v.Sets {
+		set := &v.Sets[i]
+		if set.Of != recorder.OfProcess || set.Device != device && set.Device != "" {
+			continue
+		}
+		if place := namespaceOf(hello, set.ID); place >= 0 && place < outermost {
+			found, outermost = set, place
 		}
 	}
-	return nil
+	return found
+}
+
+// namespaceOf is the namespace, counted from the outermost, in which a process
+// has the number of a counter set's ID; -1 where it has that in none.
+func namespaceOf(hello *recorder.Hello, id string) int {
+	number, ok := strings.CutPrefix(id, "process:")
+	if !ok {
+		return -1
+	}
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid <= 0 {
+		return -1
+	}
+	if place := slices.Index(hello.NSPIDs, pid); place >= 0 || pid != hello.PID {
+		return place
+	}
+	return len(hello.NSPIDs)
 }

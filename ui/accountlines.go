@@ -87,13 +87,7 @@ func (a *accountLines) addDriver(accounts *model.Accounts) {
 	add := func(kind accountKind, label string, figure model.Figure) {
 		a.lines = append(a.lines, accountLine{kind: kind, device: accounts.Device, label: label, figure: figure, peak: grid.Missing})
 	}
-	rest := "context, other libraries"
-	if accounts.Silent > 0 {
-		rest = "context, what does not tell"
-	}
-	if len(accounts.Rows) > 0 {
-		add(accountPart, rest, accounts.Rest)
-	}
+	a.addRest(accounts, add)
 	add(accountSum, a.view.Name+" by the driver", accounts.Driver)
 	others := "other processes"
 	if !accounts.Driver.Known {
@@ -108,6 +102,29 @@ func (a *accountLines) addDriver(accounts *model.Accounts) {
 		add(accountPart, "not told by the driver", accounts.Untold)
 	}
 	add(accountSum, accounts.Name, accounts.Total)
+}
+
+// addRest adds what the driver counts to the process and no allocator has: the
+// context apart where the process knows what that takes.
+func (a *accountLines) addRest(accounts *model.Accounts, add func(accountKind, string, model.Figure)) {
+	rest, apart := accounts.Rest, accounts.Rest.Known && accounts.Context.Known
+	label := "context, other libraries"
+	switch {
+	case len(accounts.Rows) == 0:
+		return
+	case apart && accounts.Silent > 0:
+		label = "what does not tell"
+	case apart:
+		label = "other libraries"
+	case accounts.Silent > 0:
+		label = "context, what does not tell"
+	}
+	if apart {
+		add(accountPart, "CUDA context", accounts.Context)
+		rest.Value -= accounts.Context.Value
+		rest.Origin += " − the CUDA context (" + accounts.Context.Origin + ")"
+	}
+	add(accountPart, label, rest)
 }
 
 // find is the place of an allocator's line; -1 where there is none.

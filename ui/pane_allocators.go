@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
@@ -15,8 +14,8 @@ import (
 type allocatorsPane struct {
 	table widget.Table
 	rows  accountRows
-	name  string // of the frame, made of the view that it names
-	of    *model.SourceView
+	name  string // of the frame, made of the process that it names
+	of    string
 }
 
 // accountRows are the lines as a table shows them.
@@ -59,8 +58,8 @@ func (p *allocatorsPane) title(s *scene) (string, string) {
 	if s.view == nil {
 		return "Allocators", ""
 	}
-	if p.of != s.view {
-		p.of, p.name = s.view, "Allocators of "+s.view.Name
+	if p.of != s.view.Name || p.name == "" {
+		p.of, p.name = s.view.Name, "Allocators of "+s.view.Name
 	}
 	if p.rows.devices == 1 && len(p.rows.lines) > 0 {
 		return p.name, p.rows.lines[len(p.rows.lines)-1].label

@@ -71,8 +71,8 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 func (p *headroomPane) reckon(s *scene, h *model.Headroom) {
 	own := s.inside().Driver.Or(s.inside().Held)
 	inPool := int64(0)
-	if h.PoolFree.Known && own.Known {
-		inPool = min(h.PoolFree.Value, own.Value)
+	if h.PoolAtLeast.Known && own.Known {
+		inPool = min(h.PoolAtLeast.Value, own.Value)
 	}
 	others := int64(grid.Missing)
 	used := h.DriverUsed
@@ -133,9 +133,9 @@ func (p *headroomPane) drawShort(r grid.Region, h *model.Headroom) {
 // gate is not told by its colour alone, the title and the sign say it too.
 func headroomStyle(h *model.Headroom) grid.Style {
 	switch {
-	case !h.Bytes.Known:
+	case !h.AtLeast.Known:
 		return grid.Of(themes.Dim)
-	case h.Bytes.Value < 0 || h.HeadroomGate.Crossed:
+	case h.AtLeast.Value < 0 || h.HeadroomGate.Crossed:
 		return grid.Of(themes.Error).With(themes.Bold)
 	case h.PressureGate.Crossed:
 		return grid.Of(themes.Warning).With(themes.Bold)
@@ -185,13 +185,23 @@ func drawFormula(r grid.Region, h *model.Headroom) {
 	pen := r.Pen(0, 0)
 	number := numbersFor(r)
 	pen.Text(dim, "headroom ")
-	number(&pen, headroomStyle(h), value(h.Bytes), 0)
+	writeBound(&pen, r, number, headroomStyle(h), h.Bytes, h.AtLeast)
 	pen.Text(dim, " = free ")
 	number(&pen, plain, value(h.DriverFree), 0)
 	pen.Text(dim, " + in pool ")
-	number(&pen, plain, value(h.PoolFree), 0)
+	writeBound(&pen, r, number, plain, h.PoolFree, h.PoolAtLeast)
 	pen.Text(dim, " - reserve ")
 	number(&pen, plain, value(h.Reserve), 0)
+}
+
+// writeBound writes a number or, where only a lower bound of it is known, that
+// with a mark.
+func writeBound(pen *grid.Pen, r grid.Region, number writeBytes, style grid.Style, exact, bound model.Figure) {
+	if !exact.Known && bound.Known {
+		pen.Rune(style, atLeast(r))
+		exact = bound
+	}
+	number(pen, style, value(exact), 0)
 }
 
 // drawLargest writes the largest single allocation and the host's memory.
@@ -254,8 +264,12 @@ func (*headroomPane) origins(s *scene) []origin {
 		return nil
 	}
 	h, host := s.headroom(), s.host()
-	return []origin{
-		{name: "headroom", figure: h.Bytes}, {name: "free on the device", figure: h.DriverFree},
+	all := []origin{{name: "headroom", figure: h.Bytes}}
+	if !h.Bytes.Known {
+		all = append(all, origin{name: "headroom, at least", figure: h.AtLeast}, origin{name: "in the pools, at least", figure: h.PoolAtLeast})
+	}
+	return append(all, []origin{
+		{name: "free on the device", figure: h.DriverFree},
 		{name: "device total", figure: h.DriverTotal}, {name: "device used", figure: h.DriverUsed},
 		{name: "driver's reserve", figure: h.DriverReserved}, {name: "free in the pools", figure: h.PoolFree},
 		{name: "reserve held back", figure: h.Reserve}, {name: "largest single allocation", figure: h.Largest},
@@ -263,7 +277,7 @@ func (*headroomPane) origins(s *scene) []origin {
 		{name: "host available", figure: host.Available}, {name: "host total", figure: host.Total},
 		{name: "this process, resident", figure: host.Resident},
 		{name: "cgroup current", figure: host.CgroupCurrent}, {name: "cgroup limit", figure: host.CgroupLimit},
-	}
+	}...)
 }
 
 func (*headroomPane) selectedText(s *scene) string {
