@@ -3,8 +3,9 @@ into scope trees and batches of events, and samples the registered arenas."""
 import time
 
 from .adapter import Adapter, register
+from .arena_events import CalibrationPart, unpacked_events
 from .arena_record import ArenaRecord
-from .names import NAMES
+from .names import FOLD_LOCK, NAMES
 from .outlet import OUTLET
 from .scopes import ARENA_HANDLES, SCOPE_FAULTS
 
@@ -17,6 +18,9 @@ MAX_TRANSIENTS = 256
 #: Transients and arenas that are kept for a calibration dump.
 MAX_RECORDED_PEAKS = 1 << 14
 MAX_RECORDED_ARENAS = 256
+
+#: How often the program's faults are told at most, nanoseconds.
+FAULTS_PERIOD = 10_000_000_000
 
 
 class Transients:
@@ -56,8 +60,9 @@ class ArenaAdapter(Adapter):
         self._released = []  # ArenaRecords of arenas that are gone
         self._transients = Transients()
         self._frame = -1
-        self._faults_told = 0
+        self._faults_told, self._faults_at = 0, -FAULTS_PERIOD
         self._forget_due = self._record_due = False
+        self._unpublished = []  # what a calibration dump found to fold
 
     def library(self):
         if OUTLET.entries or self._records or self._released or ARENA_HANDLES.living():
@@ -65,6 +70,13 @@ class ArenaAdapter(Adapter):
         return None
 
     def drain(self, publish):
+        with FOLD_LOCK:
+            unpublished, self._unpublished = self._unpublished, []
+            for record in unpublished:
+                publish(record)
+            self._fold(publish)
+
+    def _fold(self, publish):
         ns = time.monotonic_ns()
         before = (len(self._records), len(self._released))
         self._follow_arming(ns)
@@ -81,6 +93,7 @@ class ArenaAdapter(Adapter):
         for strings in NAMES.take():
             publish(strings)
         self._tell_lost(publish, ns)
+        self._tell_faults(publish, ns)
         if (len(self._records), len(self._released)) != before:
             publish({"t": "state"})
 
@@ -166,15 +179,18 @@ class ArenaAdapter(Adapter):
             publish({"t": "lost", "ns": ns, "n": lost, "what": "ev"})
             publish({"t": "state"})
 
+    def _tell_faults(self, publish, ns):
+        faults = SCOPE_FAULTS.count - self._faults_told
+        if faults and ns - self._faults_at >= FAULTS_PERIOD:
+            self._faults_told, self._faults_at = SCOPE_FAULTS.count, ns
+            publish({"t": "note", "ns": ns, "level": "warning", "text": (
+                "%d times an arena or scope of the program could not be noted, the last time for %s: "
+                "see that its pointers can be read" % (faults, SCOPE_FAULTS.last))})
+
     def sample(self, out):
         for handle in ARENA_HANDLES.living():
             if handle.has_pointers():
                 self._sample_arena(handle, out)
-        faults = SCOPE_FAULTS.count - self._faults_told
-        if faults:
-            self._faults_told = SCOPE_FAULTS.count
-            raise RuntimeError("%d notes of the program failed, the last one with %s: see that its arenas can be read"
-                               % (faults, SCOPE_FAULTS.last))
 
     def _sample_arena(self, handle, out):
         forward, reverse = handle.pointers()
@@ -194,6 +210,10 @@ class ArenaAdapter(Adapter):
         out.add("arena:%d" % handle.number, "arena", handle.name, handle.device, handle.call, counters, handle.inside, why)
 
     def state(self):
+        with FOLD_LOCK:
+            return self._state()
+
+    def _state(self):
         pointers = {handle.number: handle.pointers() for handle in ARENA_HANDLES.living() if handle.has_pointers()}
         arenas = [record.entry(None) for record in self._released]
         arenas += [record.entry(pointers.get(record.number)) for record in self._records.values()]
@@ -205,6 +225,17 @@ class ArenaAdapter(Adapter):
         if self.dropped_peaks:
             state["pdropped"] = self.dropped_peaks
         return state
+
+    def calibration(self, ns):
+        """What a calibration dump says of the recorded arenas, with FOLD_LOCK
+        held."""
+        self._fold(self._unpublished.append)
+        for record in self.recorded:
+            record.recording.settle()
+        entries = [record.recorded_entry() for record in self.recorded]
+        logs = [record.recording.log.copy() for record in self.recorded]
+        return CalibrationPart(entries, lambda: unpacked_events(logs), list(self.recorded_peaks), self.armed,
+                               self.dropped, self.dropped_peaks)
 
     def record(self, report, on):
         living = len(ARENA_HANDLES.living())

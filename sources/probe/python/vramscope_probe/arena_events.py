@@ -90,12 +90,28 @@ class EventLog:
         self._bytes += len(packed)
         EventLog.used += len(packed)
 
-    def records(self):
-        """The kept `ev` records, oldest first."""
-        for packed in list(self._packed):
-            yield json.loads(zlib.decompress(packed))
+    def copy(self):
+        """What is kept now, for unpacked_events: it costs no unpacking."""
+        return list(self._packed)
 
     def forget(self):
         """Gives the memory back."""
         EventLog.used -= self._bytes
         self._packed, self._bytes = [], 0
+
+
+def unpacked_events(logs):
+    """The `ev` records of copied logs, oldest first in each."""
+    for log in logs:
+        for packed in log:
+            yield json.loads(zlib.decompress(packed))
+
+
+class CalibrationPart:
+    """What one library brings to a calibration dump: entries of a state, events
+    (a function that gives the `ev` records), peaks (name, bytes of input,
+    bytes), whether recording is armed, and what its bounds pushed out."""
+
+    def __init__(self, entries, events, peaks, armed, dropped=0, dropped_peaks=0):
+        self.entries, self.events, self.peaks, self.armed = entries, events, peaks, armed
+        self.dropped, self.dropped_peaks = dropped, dropped_peaks

@@ -6,9 +6,37 @@ keeps its meaning until a new hello, so a reader that comes late gets all of
 them (NAMES.everything) before its first state.
 """
 import itertools
+import os
+import threading
 
 #: The string number of rows in which scopes were folded together.
 FOLDED_NAME = 4294967295
+
+
+class FoldLock:
+    """Held while trees are folded and while a calibration dump copies them. The
+    render takes it in save_calibration alone."""
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self):
+        self._lock = threading.RLock()  # its holder is not in the child
+
+    def __enter__(self):
+        self._lock.acquire()
+
+    def __exit__(self, kind, error, trace):
+        try:
+            self._lock.release()
+        except RuntimeError:
+            pass  # a fork came in between
+        return False
+
+
+FOLD_LOCK = FoldLock()
 
 #: Numbers of arenas and of pools in this source.
 ARENA_NUMBERS = itertools.count(1)

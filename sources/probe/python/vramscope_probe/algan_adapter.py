@@ -1,0 +1,324 @@
+"""algan's arenas (algan.utils.memory_utils), its recorder and its transients.
+
+Every arena's pointers are read from its attributes. Scopes and events are there
+for arenas that were made while algan's own recording was armed
+(set_auto_record). Nothing here asks get_num_available_bytes or the pressure
+predicates: the first one reclaims.
+
+Arenas that nobody records are found because ManualMemory.__init__ is wrapped as
+soon as the module is there: the wrapper notes a weak reference and changes
+nothing else. Arenas made before that are looked for once, when recording is
+switched on.
+"""
+import collections
+import functools
+import gc
+import time
+import weakref
+
+from .adapter import Adapter, register
+from .algan_replay import AlganReplay, algan_tree
+from .arena_events import CalibrationPart, EventBatch
+from .device import gpu_uuid
+from .names import ARENA_NUMBERS, FOLD_LOCK, NAMES
+
+#: What the numbers of an arena come from.
+ALGAN_CALL = "ManualMemory.current_pointer, .current_reverse_pointer, .max_pointer"
+
+#: Events of one arena that are replayed for a state.
+ALGAN_LIVE_EVENTS = 200_000
+
+#: Events that a calibration dump replays, of all arenas together.
+ALGAN_DUMP_EVENTS = 2_000_000
+
+#: A tree is built again this many times its cost after the last time, at least.
+ALGAN_REST = 50
+
+#: Arenas that are known at a time, the youngest.
+ALGAN_ARENAS = 256
+
+
+class AlganArena:
+    """One of algan's arenas as far as it was seen."""
+
+    def __init__(self, arena, ns):
+        self.number = next(ARENA_NUMBERS)
+        self.reference = weakref.ref(arena)
+        self.made, self.gone = ns, 0
+        self.tree, self.cut = None, 0
+        self._counted = None  # what the recorder had counted when the tree was built
+        self._next, self._last = 0, {}
+
+    def follow(self, ns, recorded):
+        """Brings the tree up to date, within what that may cost. True if it, or
+        whether the arena lives, has changed."""
+        arena = self.reference()
+        lives = self.half(arena) or getattr(arena, "data", None) is not None
+        changed = lives == bool(self.gone)
+        self.gone = 0 if lives else self.gone or ns
+        recorder = getattr(arena, "_recorder", None)
+        if recorder is None or not recorded or ns < self._next:
+            return changed
+        counted = (recorder.root.alloc_count, len(recorder.abandoned), len(recorder._stack), len(recorder.root.children),
+                   len(recorder._stack[-1].children))
+        if counted == self._counted:
+            return changed
+        self._counted = counted
+        self.tree, self.cut = algan_tree(recorder, self.length(arena), NAMES.number, ALGAN_LIVE_EVENTS)
+        self._next = ns + max(1_000_000_000, ALGAN_REST * (time.monotonic_ns() - ns))
+        return True
+
+    @staticmethod
+    def half(arena):
+        """Whether it was registered and never got its buffer."""
+        return arena is not None and not hasattr(arena, "length")
+
+    @staticmethod
+    def length(arena):
+        """Bytes, 0 for a half-built one."""
+        return int(getattr(arena, "length", 0))
+
+    @staticmethod
+    def device(arena):
+        """(type, ordinal) of the buffer's device, ("", 0) without one."""
+        device = getattr(getattr(arena, "data", None), "device", None)
+        return (str(getattr(device, "type", "")), int(getattr(device, "index", None) or 0))
+
+    def entry(self, recorded):
+        """The arena's entry of a state."""
+        arena = self.reference()
+        if arena is not None:
+            self._last = self._facts(arena, recorded)
+        entry = dict(self._last)
+        entry["buf"] = bool(entry.get("buf")) and not self.gone
+        if self.gone:
+            entry["gone"] = self.gone
+        if self.tree is not None:
+            self.tree.fill(entry)
+            if self.cut:
+                entry["cut"] = self.cut
+        return entry
+
+    def replayed(self, limit, ns, batches):
+        """(entry, what is left of limit): the arena's entry of a calibration
+        dump. Its events are added to batches, all of the moment ns, since algan
+        keeps no times."""
+        arena = self.reference()
+        entry, recorder = self._facts(arena, True), arena._recorder
+        if recorder is None:
+            return entry, limit
+        length = self.length(arena)
+        replay, batch = AlganReplay(recorder, length, limit), EventBatch(self.number)
+        for op, size, item, flags, forward, reverse, scope, text, dtype, params in replay:
+            if not batch.takes(-1):
+                batches.append(batch.take())
+            values = (size, flags, item, forward, reverse, scope, NAMES.number(text), NAMES.number(dtype))
+            batch.add(-1, ns, op, values, params)
+        if len(batch):
+            batches.append(batch.take())
+        tree, cut = algan_tree(recorder, length, NAMES.number, limit)
+        tree.fill(entry)
+        if cut:
+            entry["cut"] = cut
+        return entry, limit - replay.taken
+
+    def _facts(self, arena, recorded):
+        length = self.length(arena)
+        kind, ordinal = self.device(arena)
+        facts = {"id": self.number, "name": "algan arena", "managed": bool(getattr(arena, "managed", True)), "made": self.made,
+                 "dev": algan_device(kind, ordinal), "len": length, "f": int(getattr(arena, "current_pointer", 0)),
+                 "r": int(getattr(arena, "current_reverse_pointer", length)), "hw": int(getattr(arena, "max_pointer", 0)),
+                 "buf": getattr(arena, "data", None) is not None}
+        if not facts["dev"]:
+            facts["dev"] = self._last.get("dev", "")
+        marks = list(getattr(arena, "stack", ()))
+        if marks:
+            facts["marks"] = [int(mark) for mark in marks[:4096]]
+        if getattr(arena, "last_launch_frames", None) is not None:
+            facts["llf"] = int(arena.last_launch_frames)
+        if recorded:
+            facts["recorded"] = True
+            facts["name"] = "algan arena (scopes replayed)"
+        if self.half(arena):
+            facts["half"] = True
+        return facts
+
+
+def algan_device(kind, ordinal):
+    """The record format's device of a torch device."""
+    if kind == "cuda":
+        return gpu_uuid(ordinal)
+    return "host" if kind == "cpu" else ""
+
+
+class AlganAdapter(Adapter):
+    """algan's arenas and its recorder."""
+
+    name = "algan"
+    module = "algan.utils.memory_utils"
+
+    def __init__(self):
+        self._births = collections.deque(maxlen=ALGAN_ARENAS)
+        self._arenas = []  # AlganArena, oldest first
+        self._entries = []  # of the last state
+        self._peaks_told = 0
+        self._wrapped = None
+
+    def library(self):
+        module = super().library()
+        return module if module is not None and hasattr(module, "ManualMemory") else None
+
+    def watch(self, module):
+        """Notes arenas that are made from now on."""
+        kind = module.ManualMemory
+        if self._wrapped is kind:
+            return
+        self._wrapped, births, original = kind, self._births, kind.__init__
+
+        @functools.wraps(original)
+        def noted(arena, *args, **kwargs):
+            try:
+                births.append(weakref.ref(arena))
+            except Exception:
+                pass
+            return original(arena, *args, **kwargs)
+
+        kind.__init__ = noted
+
+    def _meet(self, module, ns):
+        """Takes in arenas that are new."""
+        known = {id(held.reference()) for held in self._arenas}
+        born = [self._births.popleft()() for _ in range(len(self._births))]
+        met = False
+        for arena in list(module.recorded_arenas()) + [arena for arena in born if arena is not None]:
+            if id(arena) not in known:
+                known.add(id(arena))
+                self._arenas.append(AlganArena(arena, ns))
+                met = True
+        if len(self._arenas) > ALGAN_ARENAS:
+            del self._arenas[: len(self._arenas) - ALGAN_ARENAS]
+        return met
+
+    def drain(self, publish):
+        module = self.library()
+        if module is None:
+            return
+        self.watch(module)
+        with FOLD_LOCK:
+            self._fold(module, publish)
+
+    def _fold(self, module, publish):
+        ns = time.monotonic_ns()
+        recorded = {id(arena) for arena in module.recorded_arenas()}
+        changed = self._meet(module, ns)
+        for held in self._arenas:
+            changed = held.follow(ns, self._is_recorded(held, recorded)) or changed
+        self._let_go()
+        for strings in NAMES.take():
+            publish(strings)
+        self._tell_peaks(module, publish, ns)
+        if changed:
+            publish({"t": "state"})
+
+    @staticmethod
+    def _is_recorded(held, recorded):
+        arena = held.reference()
+        return arena is not None and id(arena) in recorded
+
+    def _let_go(self):
+        """Forgets arenas that are gone, but for the last eight."""
+        gone = [held for held in self._arenas if held.reference() is None]
+        forgotten = set(map(id, gone[:-8]))
+        self._arenas = [held for held in self._arenas if id(held) not in forgotten]
+
+    def _tell_peaks(self, module, publish, ns):
+        peaks = module.recorded_nonarena_peaks()
+        if len(peaks) < self._peaks_told:
+            self._peaks_told = 0  # algan's registry was cleared
+        for name, size, peak in peaks[self._peaks_told:]:
+            publish({"t": "peak", "ns": ns, "name": name, "in": int(size), "peak": int(peak)})
+        self._peaks_told = len(peaks)
+
+    def sample(self, out):
+        for held in self._arenas:
+            arena = held.reference()
+            if arena is None or held.gone or held.half(arena) or not getattr(arena, "managed", True):
+                continue
+            kind, ordinal = held.device(arena)
+            forward, reverse = int(arena.current_pointer), int(arena.current_reverse_pointer)
+            counters = {"length": held.length(arena), "forward": forward, "reverse": reverse, "free": reverse - forward,
+                        "high_water": int(arena.max_pointer)}
+            why, recorder = None, arena._recorder
+            if recorder is not None:
+                counters["open_scopes"] = len(recorder._stack) - 1
+            else:
+                why = {"open_scopes": "this arena is not recorded: switch recording on before it is made"}
+            inside = "torch:%d" % ordinal if kind == "cuda" else ""
+            out.add("arena:%d" % held.number, "arena", "algan arena", algan_device(kind, ordinal), ALGAN_CALL, counters, inside, why)
+
+    def state(self):
+        module = self.library()
+        if module is None:
+            return {}
+        with FOLD_LOCK:
+            return self._state(module)
+
+    def _state(self, module):
+        recorded = {id(arena) for arena in module.recorded_arenas()}
+        arenas = [held.entry(self._is_recorded(held, recorded)) for held in self._arenas]
+        transients = {}
+        for name, size, peak in module.recorded_nonarena_peaks():
+            entry = transients.setdefault(name, {"name": name, "in": int(size), "peak": int(peak), "n": 0})
+            entry["n"] += 1
+            if peak > entry["peak"]:
+                entry["in"], entry["peak"] = int(size), int(peak)
+        state = {"arenas": [entry for entry in arenas if entry], "nonarena": list(transients.values())[:256]}
+        if module.auto_record_enabled():
+            state["rec"] = True
+        return state
+
+    def calibration(self, ns):
+        """What a calibration dump says of algan's registry, with FOLD_LOCK held.
+        Every event is replayed, up to ALGAN_DUMP_EVENTS in all."""
+        module = self.library()
+        if module is None:
+            return CalibrationPart([], list, [], False)
+        self._meet(module, ns)
+        recorded = {id(arena) for arena in module.recorded_arenas()}
+        left, entries, batches = ALGAN_DUMP_EVENTS, [], []
+        for held in self._arenas:
+            if not self._is_recorded(held, recorded):
+                continue
+            replayed, left = held.replayed(left, ns, batches)
+            entries.append(replayed)
+        peaks = [(str(name), int(size), int(peak)) for name, size, peak in module.recorded_nonarena_peaks()]
+        return CalibrationPart(entries, lambda: batches, peaks, module.auto_record_enabled())
+
+    def record(self, report, on):
+        module = self.library()
+        if module is None:
+            return
+        if on:
+            self.watch(module)
+            self._find(module)
+            living = sum(1 for held in self._arenas if held.reference() is not None and not held.gone)
+            module.set_auto_record(True)
+            report.line("algan: set_auto_record(True)", why=(
+                "arenas made from now on are recorded; %d that are there already are not" % living if living else
+                "arenas made from now on are recorded"))
+            return
+        forgotten = len(module.recorded_arenas())
+        module.set_auto_record(False)
+        report.line("algan: set_auto_record(False)", why=(
+            "algan forgets the %d arenas that it had recorded; a calibration dump keeps them" % forgotten if forgotten else ""))
+
+    def _find(self, module):
+        """Looks for arenas that were made before anybody noted them. It walks
+        every object of the program, so it is done for a command alone."""
+        known = {id(held.reference()) for held in self._arenas} | {id(birth()) for birth in list(self._births)}
+        for found in gc.get_objects():
+            if type(found) is module.ManualMemory and id(found) not in known:
+                self._births.append(weakref.ref(found))
+
+
+ALGAN_ADAPTER = register(AlganAdapter())
