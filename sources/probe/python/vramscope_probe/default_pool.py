@@ -64,8 +64,9 @@ class DefaultPoolAdapter(Adapter):
         report.acted = True
 
     def rebuild(self, report, device):
-        report.line("CUDA default pool: trimmed instead", why="the driver's own pool cannot be built again")
-        self.reclaim(report, device, True)
+        if any(self.counters(ordinal) for ordinal in gpus_of(device)):
+            report.line("CUDA default pool: trimmed instead", why="the driver's own pool cannot be built again")
+            self.reclaim(report, device, True)
 
     def reset_peak(self, report, device):
         for ordinal in gpus_of(device):

@@ -1,0 +1,52 @@
+import driver
+
+from .. import _C
+from . import memory
+
+_initialised = False
+
+
+def init():
+    global _initialised
+    driver.start()
+    _initialised = True
+
+
+def is_initialized():
+    return _initialised
+
+
+def device_count():
+    return driver.COUNT
+
+
+def is_current_stream_capturing():
+    return _C.capturing
+
+
+def get_allocator_backend():
+    return _C.backend
+
+
+def empty_cache():
+    if _initialised:
+        _C._cuda_emptyCache()
+
+
+def memory_snapshot():
+    return _C._cuda_memorySnapshot()["segments"]
+
+
+class use_mem_pool:
+    """Allocates to a private pool inside, whose segments stay while it lives."""
+
+    def __init__(self, pool=(1, 0), ordinal=0):
+        self.pool, self.ordinal = pool, ordinal
+
+    def __enter__(self):
+        device = _C.device(self.ordinal)
+        device.pool = self.pool
+        device.kept.add(self.pool)
+
+    def __exit__(self, *_):
+        _C.device(self.ordinal).pool = (0, 0)
