@@ -48,20 +48,26 @@ func (f *demoFlags) resolve() error {
 	if f.never {
 		f.options.FullEvery, f.options.RescuedEvery, f.options.FailedEvery = local.Never, local.Never, local.Never
 	}
-	switch strings.ToLower(f.tier) {
+	var err error
+	f.options.Tier, err = parseTier(f.tier)
+	return err
+}
+
+// parseTier reads a --tier; "" lets the environment and the device choose.
+func parseTier(text string) (pool.Tier, error) {
+	switch strings.ToLower(text) {
 	case "":
+		return pool.TierNone, nil
 	case "a":
-		f.options.Tier = pool.TierA
+		return pool.TierA, nil
 	case "b":
-		f.options.Tier = pool.TierB
+		return pool.TierB, nil
 	case "c":
-		f.options.Tier = pool.TierC
+		return pool.TierC, nil
 	case "fallback":
-		f.options.Tier = pool.TierFallback
-	default:
-		return usageError{fmt.Sprintf("--tier %q: choose A, B, C or fallback", f.tier)}
+		return pool.TierFallback, nil
 	}
-	return nil
+	return pool.TierNone, usageError{fmt.Sprintf("--tier %q: choose A, B, C or fallback", text)}
 }
 
 // arguments are the flags as a child's command line.
@@ -140,27 +146,41 @@ func (p *program) startDemo(h *hub, flags *demoFlags, note string) {
 	if flags == nil {
 		flags = defaultDemo()
 	}
+	id, err := h.startRender(flags.arguments(), "demo render")
+	switch {
+	case err != nil && h.ctx.Err() == nil:
+		h.fail(demoError(err))
+	case err == nil && note != "":
+		h.note(id, note)
+	}
+}
+
+// startRender starts this program with those arguments as a render in a process
+// of its own and watches it until the hub closes. id is that of its source. The
+// error is a *local.ChildError, or the hub's end.
+func (h *hub) startRender(arguments []string, name string) (id string, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		h.fail(err)
-		return
+		return "", err
 	}
-	child, err := local.Spawn(h.ctx, append([]string{program}, flags.arguments()...))
+	child, err := local.Spawn(h.ctx, append([]string{program}, arguments...))
 	if err != nil {
-		if h.ctx.Err() == nil {
-			h.fail(demoError(err))
-		}
-		return
+		return "", err
 	}
-	h.spawn(func() {
-		<-h.ctx.Done()
-		child.Stop()
-	})
 	source := probe.NewSource(child.Path())
-	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: "demo render"})
-	if note != "" {
-		h.note(source.ID(), note)
-	}
+	h.spawn(func() {
+		select {
+		case <-h.ctx.Done():
+			child.Stop()
+		case <-child.Ended():
+			child.Stop() // removes what a killed one left
+			if err := child.Err(); err != nil {
+				h.note(source.ID(), err.Error())
+			}
+		}
+	})
+	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: name})
+	return source.ID(), nil
 }
 
 // note puts a remark into the log.

@@ -46,6 +46,7 @@ func (p *program) doctor(ctx context.Context) error {
 	if os.Getenv("LD_BIND_NOW") != "" {
 		say(false, "LD_BIND_NOW is set", "the loader then binds every NVML symbol at once, and an older driver would end this program at its start: unset it")
 	}
+	doctorCUDA(ctx, say)
 	h := newHub(ctx, &p.settings)
 	if err := p.watchLive(h); err != nil {
 		_ = h.close()

@@ -149,7 +149,7 @@ that can be seen here: GPUs, and programs that let it in.
 	})
 	p.settings.addFlags(root)
 	root.AddCommand(
-		p.demoCommand(), p.recordCommand(), p.reportCommand(), p.diffCommand(), p.renderCommand(), p.checkCommand(),
+		p.demoCommand(), p.hostCommand(), p.recordCommand(), p.reportCommand(), p.diffCommand(), p.renderCommand(), p.checkCommand(),
 		p.sendCommand(), p.doctorCommand(), p.runCommand(), p.probeCommand(),
 	)
 	return root
