@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"vramscope/pool"
 )
@@ -44,8 +45,12 @@ type MissingSymbolError struct {
 
 // Error states the facts and ends with what to do.
 func (e *MissingSymbolError) Error() string {
-	return fmt.Sprintf("CUDA: %s lacks %s and %d more; install a driver for CUDA 11.2 or later",
-		e.Library, e.Symbols[0], len(e.Symbols)-1)
+	const most = 3
+	names := strings.Join(e.Symbols[:min(most, len(e.Symbols))], ", ")
+	if more := len(e.Symbols) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("CUDA: %s lacks %s; install a driver for CUDA 11.2 or later", e.Library, names)
 }
 
 // LostError says that the device or its context is gone for this process. Every
