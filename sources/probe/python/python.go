@@ -30,6 +30,7 @@ var parts = []string{
 	"reader",
 	"server",
 	"identity",
+	"pending",
 	"main_thread",
 	"device",
 	"pressure",

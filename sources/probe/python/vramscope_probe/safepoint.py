@@ -2,13 +2,12 @@
 calls poll, and between two bytecodes if it does not.
 """
 import collections
-import ctypes
-import signal
 import threading
 import time
 
 from .adapter import Report
 from .outlet import OUTLET
+from .pending import PendingCall, of_a_signal
 from .release import capturing, perform
 
 #: Commands that touch the device, which must not happen while a CUDA graph is
@@ -36,8 +35,7 @@ class SafePoint:
         self.polled = False  # the render calls poll on its main thread
         self.wake = None  # called, from the main thread, when an outcome is there
         self._queued = False  # a pending call is under way
-        # The interpreter calls it by address: it lives as long as the module.
-        self._callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._called)
+        self._call = PendingCall(self._called)
 
     def where(self):
         """What an accepted command waits for."""
@@ -60,8 +58,7 @@ class SafePoint:
         self.order = order
         if not self.polled and not self._queued:
             self._queued = True
-            if ctypes.pythonapi.Py_AddPendingCall(self._callback, None) != 0:
-                self._queued = False
+            self._queued = self._call.queue()
 
     def boundary(self, number):
         """A frame begins. On the main thread, it carries out what waits."""
@@ -81,16 +78,10 @@ class SafePoint:
         self.outcomes.clear()
         self.frames.clear()
 
-    def _called(self, _):
-        """A pending call. Nothing that is raised here may be lost or printed: a
-        signal that came meanwhile is raised again in the program."""
-        try:
-            self._queued = False
-            if self.order is not None:
-                self._carry_out()
-        except BaseException as error:
-            raise_later(error)
-        return 0
+    def _called(self):
+        self._queued = False
+        if self.order is not None:
+            self._carry_out()
 
     def _carry_out(self):
         order, self.order = self.order, None
@@ -148,30 +139,6 @@ def carried_out(command):
         if value:
             final[key] = value
     return final
-
-
-def of_a_signal(error):
-    """Whether an exception came from a signal handler of the program, which ran
-    in the middle of the probe's work and meant the program."""
-    if not isinstance(error, Exception):
-        return True
-    handlers = [getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()]
-    trace = error.__traceback__
-    while trace is not None:
-        if any(trace.tb_frame.f_code is code for code in handlers):
-            return True
-        trace = trace.tb_next
-    return False
-
-
-def raise_later(error):
-    """Has the main thread raise what a signal raised inside a call of the
-    interpreter, which would print it and forget it. Other exceptions end
-    here."""
-    if isinstance(error, KeyboardInterrupt):
-        ctypes.pythonapi.PyErr_SetInterrupt()
-    elif of_a_signal(error):
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(type(error)))
 
 
 def described(error):

@@ -2,8 +2,6 @@
 program.
 """
 import atexit
-import ctypes
-import functools
 import os
 import sys
 import threading
@@ -12,9 +10,10 @@ from .adapter import ADAPTERS, Sets
 from .device import DRIVER
 from .identity import identity, sampling_rate
 from .outlet import OUTLET
+from .pending import PendingCall, of_a_signal
 from .place import PlaceError, socket_directory
 from .release import offered
-from .safepoint import SAFE_POINT, described, raise_later
+from .safepoint import SAFE_POINT, described
 from .service import Service, await_end
 
 FORK_PATIENCE = 0.25  # seconds at most that a fork waits for the probe's thread
@@ -31,8 +30,8 @@ class Session:
         self.dormant = False  # a child that has used nothing yet
         self._hooked = False
         self._paused = False  # for a fork
-        # The interpreter calls it by address: it lives as long as the module.
-        self._callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._go_on)
+        self._raised = None  # by a signal, in the middle of a fork
+        self._behind_fork = PendingCall(self._go_on)
         self._looking = None  # (thread, event that ends it) of a dormant child
         self._turn = threading.Lock()  # between threads that start; none of them renders
 
@@ -71,7 +70,7 @@ class Session:
             return
         self._hooked = True
         os.register_at_fork(before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._in_child)
-        os.register_at_fork(after_in_parent=functools.partial(ctypes.pythonapi.Py_AddPendingCall, self._callback, None))
+        os.register_at_fork(after_in_parent=self._behind_fork.enqueue, after_in_child=self._behind_fork.enqueue)
         atexit.register(self._at_exit)
 
     def _before_fork(self):
@@ -83,17 +82,16 @@ class Session:
             if self.service is not None:
                 self.service.pause(FORK_PATIENCE)
         except BaseException as error:
-            raise_later(error)
+            self._note(error)
 
     def _after_fork(self):
         if threading.current_thread() is not threading.main_thread():
             self._go_on()
 
-    def _go_on(self, _=None):
-        """Goes on in the parent. On the main thread this is a pending call: it
-        is queued without any bytecode being run, so that it happens once the
-        fork is over. Python counts the threads, and warns, at the fork's very
-        end."""
+    def _go_on(self):
+        """Goes on behind a fork. On the main thread this is a pending call:
+        Python counts the threads, and warns of them, at the fork's very end."""
+        raised, self._raised = self._raised, None
         try:
             if self._paused:
                 self._paused = False
@@ -101,14 +99,16 @@ class Session:
                     self.service.run()
                 elif self.dormant:
                     self._look()
-        except BaseException as error:
-            raise_later(error)
-        return 0
+        except Exception as error:
+            if of_a_signal(error):
+                raise
+        if raised is not None:
+            raise raised
 
     def _in_child(self):
         try:
             self._turn = threading.Lock()
-            self._paused = False
+            self._paused, self._raised = False, None
             service, self.service = self.service, None
             OUTLET.armed = False
             OUTLET.entries.clear()
@@ -119,7 +119,13 @@ class Session:
             if self.dormant:
                 self._look()
         except BaseException as error:
-            raise_later(error)
+            self._note(error)
+
+    def _note(self, error):
+        """Keeps what a signal raised in a hook, where it would be printed and
+        lost, to be raised behind the fork."""
+        if of_a_signal(error):
+            self._raised = error
 
     def _look(self):
         """Starts the probe in a child once one of its allocators holds
