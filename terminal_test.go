@@ -15,6 +15,8 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+
+	"vramscope/pool/cuda"
 )
 
 // patience is how long a terminal test waits for a screen before it calls the
@@ -265,7 +267,11 @@ func binary(t *testing.T) string {
 			return
 		}
 		built.path = filepath.Join(directory, "vramscope")
-		output, err := exec.Command("go", "build", "-o", built.path, ".").CombinedOutput()
+		tags := ""
+		if cuda.Included {
+			tags = "cuda"
+		}
+		output, err := exec.Command("go", "build", "-tags", tags, "-o", built.path, ".").CombinedOutput()
 		if err != nil {
 			built.err = errors.New("go build: " + err.Error() + "\n" + string(output))
 		}

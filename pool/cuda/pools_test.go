@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"vramscope/arena"
 	"vramscope/pool"
 	"vramscope/pool/cuda/cudatest"
 )
@@ -134,5 +135,61 @@ func TestLostDeviceEndsAnAllocationAtOnce(t *testing.T) {
 	var lost *LostError
 	if !errors.As(err, &lost) || collected != 0 {
 		t.Errorf("collected %d times, %v", collected, err)
+	}
+}
+
+// An arena over one buffer of the device hands out addresses in it, and what is
+// put there by address is there.
+func TestArenaOverOneBuffer(t *testing.T) {
+	if cudatest.Child(t, cudatest.Options{}) == nil {
+		return
+	}
+	c := open(t, Options{})
+	const length = 64 << 20
+	buffer, err := c.Allocate(length)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := arena.New(arena.Config{
+		Name: "render", Bytes: length, Base: uint64(buffer), Poison: arena.PoisonByte(0xfe),
+		Fill: func(offset, bytes int64, value byte) error {
+			return c.Fill(buffer+pool.Address(offset), bytes, value, 0)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := free(t, c)
+	first, err := a.Alloc(1000, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := a.AllocPersist(1000, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Fill(pool.Address(a.Address(last)), 4000, 0x11, 0); err != nil {
+		t.Fatal(err)
+	}
+	for block, want := range map[arena.Block]byte{first: 0xfe, last: 0x11} {
+		got := make([]byte, 4000)
+		if err := c.Read(pool.Address(a.Address(block)), got); err != nil {
+			t.Fatal(err)
+		}
+		if got[0] != want || got[3999] != want {
+			t.Errorf("at offset %d: %x and %x, not %x", block.Offset(), got[0], got[3999], want)
+		}
+	}
+	if end := a.Address(last) + 4000; end > uint64(buffer)+length || a.Address(first) < uint64(buffer) {
+		t.Errorf("blocks from %#x to %#x in the buffer at %#x", a.Address(first), end, buffer)
+	}
+	if after := free(t, c); after != before {
+		t.Errorf("the arena's blocks took %d bytes of the device", before-after)
+	}
+	if _, err := a.Alloc(length, 1); err == nil {
+		t.Error("more than the buffer was handed out")
+	}
+	if err := c.Free(buffer, length); err != nil {
+		t.Error(err)
 	}
 }
