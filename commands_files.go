@@ -22,15 +22,20 @@ import (
 // reportCommand prints what files hold.
 func (p *program) reportCommand() *cobra.Command {
 	asJSON := false
+	sizing := newSizing()
 	command := &cobra.Command{
 		Use:   "report FILE...",
-		Short: "print what a recording holds",
+		Short: "print what a recording, a memory dump or a calibration file holds",
 		Args:  atLeastOneFile,
 		RunE: func(command *cobra.Command, files []string) error {
-			return p.reportFiles(command.Context(), files, asJSON)
+			if err := sizing.read(); err != nil {
+				return err
+			}
+			return p.reportFiles(command.Context(), files, asJSON, sizing)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a file")
+	sizing.addTo(command)
 	return command
 }
 
@@ -41,7 +46,7 @@ func atLeastOneFile(command *cobra.Command, files []string) error {
 	return nil
 }
 
-func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool) error {
+func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool, sizing *sizing) error {
 	for i, path := range files {
 		snapshot, id, err := p.load(ctx, path)
 		if err != nil {
@@ -49,6 +54,11 @@ func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool) 
 		}
 		if view := snapshot.Find(id); view != nil && view.Dump != nil {
 			if err := p.reportDump(view.Dump, i, asJSON); err != nil {
+				return err
+			}
+			continue
+		} else if view != nil && view.Costs != nil {
+			if err := p.reportCosts(view.Costs, i, asJSON, sizing); err != nil {
 				return err
 			}
 			continue
@@ -90,19 +100,27 @@ func (p *program) reportDump(index *dump.Index, before int, asJSON bool) error {
 // diffCommand compares two moments of memory dumps.
 func (p *program) diffCommand() *cobra.Command {
 	asJSON := false
+	sizing := newSizing()
 	command := &cobra.Command{
 		Use:   "diff A B",
-		Short: "compare two memory dumps, or two moments: A@peak, A@12345 (event), A@12.5s",
+		Short: "compare two memory dumps, two moments: A@peak, A@12345 (event), A@12.5s, or two calibration files",
 		Args:  exactly("A", "B"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			return p.diff(command.Context(), arguments[0], arguments[1], asJSON)
+			if err := sizing.read(); err != nil {
+				return err
+			}
+			return p.diff(command.Context(), arguments[0], arguments[1], asJSON, sizing)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	sizing.addTo(command)
 	return command
 }
 
-func (p *program) diff(ctx context.Context, a, b string, asJSON bool) error {
+func (p *program) diff(ctx context.Context, a, b string, asJSON bool, sizing *sizing) error {
+	if both, err := p.diffCosts(ctx, a, b, asJSON, sizing); both || err != nil {
+		return err
+	}
 	loaded := map[string]*dump.Index{}
 	var sides [2]dump.Side
 	for i, argument := range []string{a, b} {
@@ -114,7 +132,7 @@ func (p *program) diff(ctx context.Context, a, b string, asJSON bool) error {
 			}
 			view := snapshot.Find(id)
 			if view == nil || view.Dump == nil {
-				return usageError{path + " is no memory dump: diff compares PyTorch memory snapshots; recordings are compared with d in the dashboard"}
+				return usageError{path + " is no memory dump: diff compares two PyTorch memory snapshots, or two calibration files; recordings are compared with d in the dashboard"}
 			}
 			loaded[path] = view.Dump
 		}
@@ -135,21 +153,26 @@ func (p *program) diff(ctx context.Context, a, b string, asJSON bool) error {
 // renderCommand draws one frame to standard output.
 func (p *program) renderCommand() *cobra.Command {
 	view, size, at := "overview", "", ""
+	sizing := newSizing()
 	command := &cobra.Command{
 		Use:   "render FILE[@MOMENT]",
 		Short: "print one frame of the dashboard on a file, or on a moment of it",
 		Args:  exactly("FILE"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			return p.render(command.Context(), arguments[0], view, size, at)
+			if err := sizing.read(); err != nil {
+				return err
+			}
+			return p.render(command.Context(), arguments[0], view, size, at, sizing)
 		},
 	}
 	command.Flags().StringVar(&view, "view", view, "view: "+strings.ToLower(strings.Join(layout.ViewNames(), ", ")))
 	command.Flags().StringVar(&size, "size", "120x32", "columns and rows, as `WxH`")
 	command.Flags().StringVar(&at, "at", "", "`moment` of the file: a time since its begin such as 12.5s; of a recording a frame such as f412, of a memory dump an event such as 1785, or peak; the end by default")
+	sizing.addTo(command)
 	return command
 }
 
-func (p *program) render(ctx context.Context, argument, view, size, at string) error {
+func (p *program) render(ctx context.Context, argument, view, size, at string, sizing *sizing) error {
 	path, atEnd := splitMoment(argument)
 	if at == "" {
 		at = atEnd
@@ -169,7 +192,7 @@ func (p *program) render(ctx context.Context, argument, view, size, at string) e
 	if err != nil {
 		return err
 	}
-	options.View = view
+	options.View, options.Sizing = view, sizing.question()
 	if index := snapshot.Find(id); index != nil && index.Dump != nil {
 		options.Moments, err = momentOfDump(id, index.Dump, at)
 	} else {

@@ -40,6 +40,7 @@ type hub struct {
 	tape    *recording
 	nvml    *nvml.Source
 	dumps   *dumpShelf
+	costs   map[string]bool // calibration files that are open, by ID
 }
 
 // attached is a source that runs.
@@ -58,7 +59,7 @@ func newHub(ctx context.Context, settings *settings) *hub {
 	ctx, cancel := context.WithCancel(ctx)
 	h := &hub{
 		settings: settings, ctx: ctx, cancel: cancel, in: make(chan model.Envelope, envelopes),
-		wake: make(chan struct{}, 1), sources: map[string]*attached{},
+		wake: make(chan struct{}, 1), sources: map[string]*attached{}, costs: map[string]bool{},
 	}
 	h.dumps = newDumpShelf(h, int64(settings.DumpMemory))
 	h.latest.Store(&model.Snapshot{})
@@ -317,14 +318,18 @@ func (h *hub) Show(interest ui.Interest) {
 	}
 }
 
-// Open adds a file: a recording, which is followed, or a memory dump, which is
-// read whole.
+// Open adds a file: a recording, which is followed, or a memory dump or a
+// calibration file, which is read whole.
 func (h *hub) Open(path string) error {
 	watchLightly(false)
 	source, err := file.NewSource(path)
 	var foreign *file.DumpError
 	if errors.As(err, &foreign) {
-		h.dumps.open(path, foreign.Format)
+		if foreign.Format.ReadCosts != nil {
+			h.openCosts(path, foreign.Format)
+		} else {
+			h.dumps.open(path, foreign.Format)
+		}
 		return nil
 	}
 	if err != nil {
@@ -343,12 +348,12 @@ func (h *hub) hasFiles() bool {
 			return true
 		}
 	}
-	return h.dumps.any()
+	return len(h.costs) > 0 || h.dumps.any()
 }
 
 // Close forgets a file, read or not.
 func (h *hub) Close(source string) error {
-	if h.dumps.close(source) {
+	if h.dumps.close(source) || h.closeCosts(source) {
 		return nil
 	}
 	h.mutex.Lock()

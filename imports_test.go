@@ -45,7 +45,7 @@ var house = map[string]struct{ folders, modules []string }{
 		modules: []string{"golang.org/x/sys"},
 	},
 	"ui": {
-		folders: []string{"model", "model/dump", "model/cost", "arena", "pool", "recorder", "themes"},
+		folders: []string{"model", "model/dump", "model/costs", "arena", "pool", "recorder", "themes"},
 		modules: []string{
 			"charm.land/bubbletea/v2", "charm.land/bubbles/v2", "charm.land/lipgloss/v2",
 			"github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi",
@@ -65,7 +65,8 @@ var testOnly = []string{
 // testFolders are folders of the project that only tests of the key may use
 // besides.
 var testFolders = map[string][]string{
-	"sources": {"model"},
+	"pool":    {"arena"},
+	"sources": {"model", "pool/cuda/cudatest"},
 	"model":   {"recorder/torchsnap"},
 	"ui":      {"recorder/torchsnap"},
 }

@@ -23,8 +23,11 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 	if err != nil {
 		return nil, "", err
 	}
-	if format.ReadDump != nil {
+	switch {
+	case format.ReadDump != nil:
 		return loadDump(ctx, path, format)
+	case format.ReadCosts != nil:
+		return loadCosts(path, format)
 	}
 	opened, err := open.Open(path, open.Watch{})
 	if err != nil {

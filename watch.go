@@ -24,7 +24,7 @@ func (p *program) watch(ctx context.Context, arguments []string) error {
 		}
 	}
 	if len(files) > 0 && !p.isTerminal() {
-		return p.reportFiles(ctx, files, false)
+		return p.reportFiles(ctx, files, false, newSizing())
 	}
 	if !p.isTerminal() {
 		return p.watchPlainly(ctx)

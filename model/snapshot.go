@@ -1,6 +1,7 @@
 package model
 
 import (
+	"vramscope/model/costs"
 	"vramscope/model/dump"
 	"vramscope/recorder"
 )
@@ -54,6 +55,7 @@ type SourceView struct {
 	File      string          // path, for a file
 	Dump      *dump.Index     // of a memory dump, which has nothing else; nil for other sources and while it was let go
 	Summary   *dump.Summary   // of a memory dump, as far as it was read at any time
+	Costs     *costs.Index    // of a calibration file, which has nothing else; nil for other sources
 	Status    Status
 	StatusWhy string // a sentence, "" when there is nothing to say
 	Done      int64  // bytes read, for a file

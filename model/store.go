@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"vramscope/model/costs"
 	"vramscope/model/dump"
 	"vramscope/recorder"
 )
@@ -12,10 +13,14 @@ import (
 // KindDump is the kind of a memory dump, which speaks no records.
 const KindDump = "dump"
 
+// KindCosts is the kind of a calibration file of another program, which says
+// what scopes take at any number of frames. It speaks no records either.
+const KindCosts = "costs"
+
 // SourceInfo is what is known of a source before it speaks.
 type SourceInfo struct {
 	ID   string // as Source.ID says
-	Kind string // recorder.Kind… or KindDump, as far as it can be told; "" otherwise
+	Kind string // recorder.Kind…, KindDump or KindCosts, as far as it can be told; "" otherwise
 	Name string // what to call it until its hello
 	File string // path of a recording; "" for a live source
 }
@@ -49,6 +54,7 @@ type storedSource struct {
 	progress Progress
 	dump     *dump.Index // of a memory dump, as far as it was read; nil while it was let go
 	summary  *dump.Summary
+	costs    *costs.Index
 	refused  bool  // it speaks a version that is not understood
 	heard    int64 // store's monotonic ns of the newest record
 }
@@ -119,6 +125,14 @@ func (s *Store) SetDump(id string, index *dump.Index) {
 		if index != nil {
 			source.summary = index.Summary()
 		}
+		s.change(source)
+	}
+}
+
+// SetCosts gives a file what it says of the costs of scopes.
+func (s *Store) SetCosts(id string, index *costs.Index) {
+	if source := s.find(id); source != nil {
+		source.costs = index
 		s.change(source)
 	}
 }

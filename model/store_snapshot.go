@@ -80,7 +80,7 @@ func (s *Store) views(source *storedSource) []*SourceView {
 func (s *storedSource) complete(v *SourceView) {
 	v.File, v.Done, v.Size = s.info.File, s.progress.Done, s.progress.Size
 	v.DoneCount, v.LeftNs = s.progress.Count, s.progress.LeftNs
-	v.Dump, v.Summary = s.dump, s.summary
+	v.Dump, v.Summary, v.Costs = s.dump, s.summary, s.costs
 	v.BadLines = s.progress.Problems.BadLines + s.progress.Problems.LongLines
 	v.Unread = s.progress.Problems
 	v.Status, v.StatusWhy = s.status, s.why

@@ -23,6 +23,9 @@ type CostEvent struct {
 	Clear     bool // arena.OpTempPush: closing it will clear the persistent side
 }
 
+// Allocates says whether the event is an allocation, on either side.
+func (e *CostEvent) Allocates() bool { return e.Op == arena.OpAlloc || e.Op == arena.OpPersist }
+
 // Items is how many items the event allocates for so many frames. ok is false
 // where they are negative or more than can be counted.
 func (e *CostEvent) Items(frames int64) (items int64, ok bool) {
@@ -89,7 +92,7 @@ func (t CostTrace) steps(frames int64, state *pointerReplay) iter.Seq2[int, *Rep
 			if e.Clear {
 				event.Flags = FlagClear
 			}
-			if event.IsAllocation() {
+			if e.Allocates() {
 				items, counted := e.Items(frames)
 				bytes, fits := times(items, int64(e.ItemSize))
 				if !counted || !fits || bytes > room-int64(e.ItemSize) {

@@ -13,6 +13,7 @@ type Costs struct {
 	Environment []DumpSetting
 	Corpus      []string // what was run to measure
 	Scopes      []ScopeCost
+	Probe       bool // one scope on one route was measured while a program ran: nothing is said of others
 
 	DensityPercentile float64 // of the densities measured, that which Density.PerUnit is
 	DensitySafety     float64 // that a density is multiplied with; 0 unknown

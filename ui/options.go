@@ -3,6 +3,7 @@ package ui
 import (
 	"time"
 
+	"vramscope/model/costs"
 	"vramscope/model/dump"
 	"vramscope/themes"
 	"vramscope/ui/widget"
@@ -18,9 +19,12 @@ type Options struct {
 	Reserve  int64         // bytes that headroom holds back
 	Refresh  time.Duration // between two drawings of new data, 250 ms by default
 	Unit     widget.AxisUnit
-	View     string   // name of the view to begin with, "" for the overview
-	Source   string   // ID of the source to begin with, "" for the first
-	At       int64    // the moment to begin with, monotonic ns; 0 is the newest
+	View     string // name of the view to begin with, "" for the overview
+	Source   string // ID of the source to begin with, "" for the first
+	At       int64  // the moment to begin with, monotonic ns; 0 is the newest
+	// Sizing is what scopes of calibration files are sized for, to begin with; of
+	// one frame by default.
+	Sizing   costs.Question
 	Warnings []string // shown in the status line and in the events
 	// Moments are the moments of memory dumps to begin with, by the IDs of their
 	// sources; the end state of a dump that has none here.
@@ -30,6 +34,9 @@ type Options struct {
 func (o *Options) fill() {
 	if len(o.Themes) == 0 {
 		o.Themes = themes.All()
+	}
+	if o.Sizing.Frames < 1 {
+		o.Sizing.Frames = 1
 	}
 	if o.Refresh <= 0 {
 		o.Refresh = 250 * time.Millisecond

@@ -21,7 +21,9 @@ func CleanText(text string) string {
 
 var binaryUnits = [...]string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// bytesText writes a byte count for people: "512 B", "12.0 MiB", "−1.5 GiB".
+// BytesText writes a byte count for people: "512 B", "12.0 MiB", "−1.5 GiB".
+func BytesText(bytes int64) string { return bytesText(bytes) }
+
 func bytesText(bytes int64) string {
 	sign, size := "", uint64(bytes)
 	if bytes < 0 {

@@ -7,7 +7,7 @@ const probedScope = "postprocess"
 
 // probe makes the costs of a file of the probe cache.
 func probe(top value, account *account) (*recorder.Costs, error) {
-	b := &builder{account: account, costs: &recorder.Costs{Format: "a probe by algan"}, interned: map[string]string{}, placed: map[string]int{}}
+	b := &builder{account: account, costs: &recorder.Costs{Format: "a probe by algan", Probe: true}, interned: map[string]string{}, placed: map[string]int{}}
 	if top.kind() != kindDict {
 		return nil, &NotCalibrationError{"the file holds " + kindNames[top.kind()] + " and no probe"}
 	}

@@ -18,13 +18,15 @@ type Format struct {
 	Reason, Advice string
 	// ReadDump reads a foreign dump; nil where there is no reader for it.
 	ReadDump func(path string, watch Watch) (*recorder.Dump, error)
+	// ReadCosts reads a calibration file; nil where it is none.
+	ReadCosts func(path string) (*recorder.Costs, error)
 
 	match     func(*content) bool
 	recording bool
 }
 
 // Opens says whether files of the format are opened.
-func (f *Format) Opens() bool { return f.recording || f.ReadDump != nil }
+func (f *Format) Opens() bool { return f.recording || f.ReadDump != nil || f.ReadCosts != nil }
 
 // whatOpens is the formats that are opened, as a sentence goes on.
 func whatOpens() string {
@@ -82,6 +84,12 @@ var formats = []Format{
 		Reason: "a picture has no numbers", Advice: "export the timeline as .raw.json.gz instead",
 	},
 	{Name: "an HTML page", match: page(""), Reason: "no memory dump is in it", Advice: takeTorch},
+	{Name: "a calibration module by algan (mem_usage.py)", match: isAlganModule, ReadCosts: readAlganModule},
+	{Name: "a probe by algan", match: isAlganProbe, ReadCosts: readAlganProbe},
+	{
+		Name: "the results of a benchmark by algan", match: isAlganBenchmark,
+		Reason: "it has the peaks of whole runs and no scope", Advice: "it is text; read it as it is",
+	},
 	{
 		Name: "a PyTorch memory snapshot as JSON", match: isSnapshotJSON, ReadDump: readSnapshot,
 	},

@@ -15,6 +15,7 @@ type File struct {
 	Format    *Format
 	Recording *recorder.FileReader // to be read to its end, and closed
 	Dump      *recorder.Dump
+	Costs     *recorder.Costs
 }
 
 // Open recognises a file and opens it with its reader. The error is a
@@ -40,6 +41,12 @@ func Open(path string, watch Watch) (*File, error) {
 			return nil, err
 		}
 		return &File{Path: path, Format: format, Dump: dump}, nil
+	case format.ReadCosts != nil:
+		costs, err := format.ReadCosts(path)
+		if err != nil {
+			return nil, err
+		}
+		return &File{Path: path, Format: format, Costs: costs}, nil
 	}
 	return nil, &DeclinedError{Path: path, Format: format.Name, Reason: format.Reason, Advice: format.Advice}
 }

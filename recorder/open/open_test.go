@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"vramscope/recorder"
+	"vramscope/recorder/algan"
 )
 
 const hello = `{"t":"hello","src":"a","ns":1,"proto":1,"min":1}` + "\n"
@@ -104,6 +105,23 @@ func TestSnapshotsAreOpened(t *testing.T) {
 	}
 }
 
+// TestCalibrationFilesAreOpened: each of algan's two finds its reader.
+func TestCalibrationFilesAreOpened(t *testing.T) {
+	for want, content := range map[string]string{
+		"memory tables by algan": "\"\"\"Measured.\"\"\"\n\n# \u2192\nSCHEMA_FINGERPRINT = 'sha256:00'\nTRACES = {}\n",
+		"a probe by algan":       `{"key": "()", "fingerprint": null, "trace": [["A", 0, 4, 4, false]]}`,
+	} {
+		file, err := Open(write(t, []byte(content)), Watch{})
+		if err != nil || file.Costs == nil || file.Costs.Format != want || !file.Format.Opens() {
+			t.Errorf("%s: %+v, %v", want, file, err)
+		}
+	}
+	var refused *algan.RefusedError
+	if _, err := Open(write(t, []byte("TRACES = __import__('os').system('id')\n")), Watch{}); !errors.As(err, &refused) || refused.Column != 10 {
+		t.Errorf("a module that calls: %v", err)
+	}
+}
+
 func TestForeignFilesAreDeclined(t *testing.T) {
 	for want, contents := range map[string][][]byte{
 		"a Python pickle of protocol 0 or 1":  {[]byte("(dp0\nVsegments\np1\n"), []byte("}q\x00(X\x08\x00\x00\x00segments")},
@@ -128,6 +146,7 @@ func TestForeignFilesAreDeclined(t *testing.T) {
 		"CuPy's line profiler":                {[]byte("_root (4.00KB, 4.00KB)")},
 		"RMM's profiler":                      {[]byte("Memory Profiling\n=====\n")},
 		"a JAX device memory profile":         {gzipped([]byte("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"))},
+		"a benchmark by algan":                {[]byte(`[{"run": "a", "kernel": 1, "peak_alloc_mb": 12.5}]`)},
 		"bzip2":                               {[]byte("BZh91AY")},
 		"xz":                                  {[]byte("\xfd7zXZ\x00\x00")},
 		"an empty file":                       {nil},

@@ -190,7 +190,7 @@ func (s *Source) tryOpen() (*os.File, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case format.ReadDump != nil:
+	case format.ReadDump != nil, format.ReadCosts != nil:
 		return nil, &DumpError{Path: s.path, Format: format}
 	case !format.Opens():
 		return nil, &open.DeclinedError{Path: s.path, Format: format.Name, Reason: format.Reason, Advice: format.Advice}
