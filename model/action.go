@@ -40,6 +40,28 @@ func (a *Action) Line() string {
 	return strings.Join(parts, " · ")
 }
 
+// Waiting is a command without an answer in a line: what it waits for, for how
+// long it has, and when it gives up. Now is monotonic ns, name what to call the
+// program.
+func (a *Action) Waiting(now int64, name string) string {
+	text := CommandTitle(a.Command.Name) + " on " + name
+	switch {
+	case a.Accepted == nil:
+		text += " · sent, not taken yet"
+	case a.Accepted.Where != "":
+		text += " · waits for " + a.Accepted.Where
+	default:
+		text += " · accepted"
+	}
+	if waited := (now - a.Sent) / 1e9; a.Sent > 0 && waited > 0 {
+		text += fmt.Sprintf(" · %d s", waited)
+		if limit := a.Command.TTL / 1000; limit > 0 && a.Accepted != nil && waited <= limit {
+			text += fmt.Sprintf(" of at most %d s", limit)
+		}
+	}
+	return text
+}
+
 // outcome is before → after, and why it is not more.
 func (a *Action) outcome() (parts []string) {
 	ack := a.Final

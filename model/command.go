@@ -174,16 +174,26 @@ func poolTitle(p *PoolView) string {
 // when there is none.
 func (v *SourceView) underWay(command string) *Action {
 	for i := len(v.Actions) - 1; i >= 0; i-- {
-		if action := &v.Actions[i]; action.Command.Name == command && action.Final == nil && !action.overdue(v.Now) {
+		if action := &v.Actions[i]; action.Command.Name == command && action.Final == nil && !action.Overdue(v.Now) {
 			return action
 		}
 	}
 	return nil
 }
 
-// overdue says that an answer can not be waited for any more: the process was
-// replaced, or the answer was lost with the connection.
-func (a *Action) overdue(now int64) bool {
+// Action is the command of an ID; nil where none is known.
+func (v *SourceView) Action(id string) *Action {
+	for i := len(v.Actions) - 1; i >= 0; i-- {
+		if v.Actions[i].Command.ID == id {
+			return &v.Actions[i]
+		}
+	}
+	return nil
+}
+
+// Overdue says that an answer can not be waited for any more: the process was
+// replaced, or the answer was lost with the connection. Now is monotonic ns.
+func (a *Action) Overdue(now int64) bool {
 	return a.Command.TTL > 0 && now-a.Sent > (a.Command.TTL+answerGrace)*1_000_000
 }
 
@@ -211,6 +221,9 @@ func Confirmation(command string, targets []*SourceView) string {
 		names[i] = v.title()
 		if v.Hello != nil && v.Hello.PID > 0 {
 			names[i] += fmt.Sprintf(" (pid %d)", v.Hello.PID)
+			if v.Hello.Rank != nil {
+				names[i] = fmt.Sprintf("%s (pid %d, rank %d)", v.title(), v.Hello.PID, *v.Hello.Rank)
+			}
 		}
 		if cached := v.cachedText(command); cached != "" {
 			names[i] += ", " + cached

@@ -22,10 +22,17 @@ var commandOf = map[keymap.Action]string{
 // headroomFraction is the share of the device that a headroom check wants free.
 const headroomFraction = 0.15
 
-// act carries out a key that acts on processes: it finds the targets, asks
-// first where it must, and sends.
+// act carries out a key that acts on processes.
 func (d *Dashboard) act(action keymap.Action) {
-	name := commandOf[action]
+	args := recorder.CommandArgs{}
+	if action == keymap.Headroom {
+		args.Fraction = headroomFraction
+	}
+	d.command(commandOf[action], args)
+}
+
+// command sends a command to its targets, after a question where it asks first.
+func (d *Dashboard) command(name string, args recorder.CommandArgs) {
 	targets, err := d.targets(name)
 	if err != nil {
 		d.say(widget.StatusError, err.Error())
@@ -38,7 +45,7 @@ func (d *Dashboard) act(action keymap.Action) {
 		}
 	}
 	if !model.CommandAsks(name) {
-		d.send(name, targets)
+		d.send(name, args, targets)
 		return
 	}
 	ids := make([]string, len(targets))
@@ -49,7 +56,7 @@ func (d *Dashboard) act(action keymap.Action) {
 		title: model.CommandTitle(name) + "?",
 		text:  model.Confirmation(name, targets),
 		yes:   model.CommandTitle(name),
-		then:  func() { d.send(name, d.found(ids)) },
+		then:  func() { d.send(name, args, d.found(ids)) },
 	}
 }
 
@@ -78,12 +85,12 @@ func (d *Dashboard) found(ids []string) (views []*model.SourceView) {
 }
 
 // send sends a command to every target, each once.
-func (d *Dashboard) send(name string, targets []*model.SourceView) {
-	args := recorder.CommandArgs{}
-	if name == recorder.CommandHeadroom {
-		args.Fraction = headroomFraction
+func (d *Dashboard) send(name string, args recorder.CommandArgs, targets []*model.SourceView) {
+	if args.Path != "" && len(targets) > 1 {
+		d.say(widget.StatusError, fmt.Sprintf("%s: %d programs cannot write one file; leave the path out, or press a to reach one program alone", model.CommandTitle(name), len(targets)))
+		return
 	}
-	sent := 0
+	last, sent := "", 0
 	for _, target := range targets {
 		command, err := d.outbox.Command(target, name, args, d.snapshot.Now)
 		if err != nil {
@@ -95,17 +102,20 @@ func (d *Dashboard) send(name string, targets []*model.SourceView) {
 			d.say(widget.StatusError, fmt.Sprintf("%s could not be sent to %s: %v", model.CommandTitle(name), target.Name, err))
 			continue
 		}
+		d.sent = append(d.sent, sentCommand{target.ID, command.ID})
+		last = command.ID
 		sent++
 	}
 	if sent > 0 {
 		d.say(widget.StatusBusy, fmt.Sprintf("%s sent to %s", model.CommandTitle(name), names(targets)))
+		d.message.said, d.message.command = false, last
 	}
 }
 
 func names(views []*model.SourceView) string {
 	all := make([]string, len(views))
 	for i, view := range views {
-		all[i] = view.Name
+		all[i] = sourceTitle(view)
 	}
 	return strings.Join(all, ", ")
 }

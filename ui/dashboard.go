@@ -63,11 +63,15 @@ type Dashboard struct {
 	hungUp   bool
 	interest Interest
 	choices  choices
+	sent     []sentCommand
+	offered  string    // ID of the source that c offers first: a file just written, or what was looked at before it
 	dumps    dumpWork  // what panes on a memory dump have had worked out
 	later    []tea.Cmd // what a typed command started
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
 	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
+
+	hintsRefused [keymap.ContextCount]keptHints // of a process that obeys only some keys
 }
 
 // message is the line that stays at the bottom until another replaces it. The
@@ -79,6 +83,8 @@ type message struct {
 	wall int64 // Unix ns
 	kept bool
 	said bool // it answers a key: the next key takes it away, or lets go of it
+
+	command string // ID of the command that it waits for the answer of
 }
 
 func newDashboard(feed Feed, options Options) *Dashboard {
@@ -209,6 +215,7 @@ func (d *Dashboard) takeData() {
 		d.snapshot = &model.Snapshot{}
 	}
 	d.readLog()
+	d.followCommands()
 	d.setScene()
 	if d.scene.dumpOf(); d.choices.dump.refused != nil {
 		d.say(widget.StatusError, d.choices.dump.refused.Error())
@@ -249,10 +256,10 @@ func (d *Dashboard) readLog() {
 		d.seen = entry.Seq
 		switch {
 		case entry.Kind == model.EntryAction:
-			d.message = message{actionKind(entry), entry.Text, d.wallAt(entry.Ns), true, false}
+			d.message = message{kind: actionKind(entry), text: entry.Text, wall: d.wallAt(entry.Ns), kept: true}
 		case d.message.kept:
 		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
-			d.message = message{widget.StatusError, entry.Name + ": " + entry.Text, d.wallAt(entry.Ns), false, false}
+			d.message = message{kind: widget.StatusError, text: entry.Name + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		}
 	}
 }

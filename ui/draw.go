@@ -203,7 +203,7 @@ func (d *Dashboard) hints() []keymap.Hint {
 	if isDump(d.scene.view) {
 		return d.dumpHints[context]
 	}
-	return d.hintsMade[context]
+	return d.refusedHints(d.hintsMade[context], context)
 }
 
 // drawHeader says what is watched, how it is doing, and what watching costs.

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"vramscope/recorder"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
 	"vramscope/ui/layout"
@@ -68,8 +69,9 @@ func remembered(lines []string, text string, applied bool) []string {
 }
 
 // obey carries out a typed command: an action by its name, a view by its
-// name, "open FILE", "close" for the file that is looked at, "source NAME", or
-// "at MOMENT" of a memory dump.
+// name, "open FILE", "close" for the file that is looked at, "source NAME",
+// "at MOMENT" of a memory dump, or "snapshot" and "calibration", with the PATH
+// to write if that matters.
 func (d *Dashboard) obey(text string) {
 	verb, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
@@ -91,6 +93,9 @@ func (d *Dashboard) obey(text string) {
 		return
 	case "at":
 		d.lookAtTyped(rest)
+		return
+	case recorder.CommandSnapshot, recorder.CommandCalibration:
+		d.askTyped(verb, rest)
 		return
 	case "panic":
 		d.breakOnPurpose(rest)
@@ -132,7 +137,7 @@ func typeable(action keymap.Action) bool {
 
 // commandWords are what can be typed after ":", for completion.
 func commandWords() []string {
-	words := []string{"open ", "source ", "at "}
+	words := []string{"open ", "source ", "at ", recorder.CommandSnapshot, recorder.CommandCalibration}
 	for _, view := range layout.ViewNames() {
 		words = append(words, strings.ToLower(view))
 	}
@@ -172,6 +177,12 @@ func (d *Dashboard) selectByName(name string) {
 
 // choose selects a source.
 func (d *Dashboard) choose(id string) {
+	switch {
+	case id != d.offered || id == "":
+		d.offered = ""
+	case d.scene.newest != nil:
+		d.offered = d.scene.newest.ID // the way back
+	}
 	d.selected, d.moment = id, 0
 	d.paused, d.pausedAt = false, nil
 	d.takeData()

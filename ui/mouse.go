@@ -29,7 +29,7 @@ func (d *Dashboard) onClick(mouse tea.Mouse) {
 		}
 		return
 	case d.layout.Footer.Contains(x, y) && (d.message.text == "" || !d.layout.Message.Empty()):
-		if action, ok := widget.HintAt(d.hints(), d.width, x); ok {
+		if action, _ := widget.HintAt(d.hints(), d.width, x); action != keymap.None { // one that is refused says why
 			if command := d.do(action); command != nil {
 				d.later = append(d.later, command)
 			}

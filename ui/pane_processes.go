@@ -129,7 +129,7 @@ func (p *processesPane) addDevice(snapshot *model.Snapshot, gpu *model.SourceVie
 
 // isOver says whether a source has ended: its number may be another's by now.
 func isOver(view *model.SourceView) bool {
-	return view.Status == model.StatusEnded || view.Status == model.StatusFailed || view.Status == model.StatusLost
+	return view.Goodbye != nil || view.Status == model.StatusEnded || view.Status == model.StatusFailed || view.Status == model.StatusLost
 }
 
 // driverRow is a process that the driver tells of; where it lets us in, its

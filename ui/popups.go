@@ -35,16 +35,20 @@ func newHelp() *popup {
 	return p
 }
 
-// newSourceChooser lists everything that is watched.
-func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, reserve int64) *popup {
+// newSourceChooser lists everything that is watched. The current source is
+// selected, or the one that is offered if it is there.
+func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, offered string, reserve int64) *popup {
 	p := &popup{title: "Sources", choose: func(string) {}}
 	group := ""
-	for _, view := range snapshot.Sources {
+	if snapshot.Find(offered) == nil {
+		offered = ""
+	}
+	for _, view := range inRankOrder(snapshot.Sources) {
 		if name := groupOf(view); name != group {
 			group = name
 			p.lines = append(p.lines, popupLine{label: name, head: true})
 		}
-		if view == current {
+		if view.ID == offered || offered == "" && view == current {
 			p.selected = len(p.lines)
 		}
 		text := view.Status.String()
@@ -54,6 +58,9 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, reser
 		label := headName(view)
 		if view.Hello != nil && view.Hello.PID > 0 {
 			label += " " + pidText(view.Hello.PID) // two programs may have one name
+		}
+		if job := jobText(view); job != "" {
+			text = job + ", " + text
 		}
 		p.lines = append(p.lines, popupLine{label: label, text: summaryText(view, reserve) + text, style: statusStyle(view.Status), id: view.ID})
 	}

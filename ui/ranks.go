@@ -2,10 +2,12 @@ package ui
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"vramscope/model"
+	"vramscope/recorder"
 )
 
 // jobText is a source's place among the processes of a job: "rank 3 of night";
@@ -47,6 +49,21 @@ func placeInJob(view *model.SourceView) (job string, rank int) {
 		return view.Hello.Job, -1
 	}
 	return view.Hello.Job, *view.Hello.Rank
+}
+
+// inRankOrder are sources as they are, but the processes of a job, of those that
+// stand side by side, in the order of their ranks.
+func inRankOrder(views []*model.SourceView) []*model.SourceView {
+	sorted := slices.Clone(views)
+	for from := 0; from < len(sorted); {
+		to := from + 1
+		for to < len(sorted) && sorted[from].Kind == recorder.KindProcess && sorted[to].Kind == recorder.KindProcess && sorted[to].File == sorted[from].File {
+			to++
+		}
+		slices.SortStableFunc(sorted[from:to], compareRanks)
+		from = to
+	}
+	return sorted
 }
 
 // numbersText is numbers with commas between them.

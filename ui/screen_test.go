@@ -23,13 +23,19 @@ type fixtureFeed struct {
 	recording string
 	interest  Interest
 	closed    string
+	opened    []string
+	refuses   error // what Open answers
 }
 
 func (f *fixtureFeed) Snapshot() *model.Snapshot { return f.newest }
 func (f *fixtureFeed) Wake() <-chan struct{}     { return f.wake }
 func (f *fixtureFeed) Recording() string         { return f.recording }
 func (f *fixtureFeed) Show(interest Interest)    { f.interest = interest }
-func (f *fixtureFeed) Open(string) error         { return nil }
+
+func (f *fixtureFeed) Open(path string) error {
+	f.opened = append(f.opened, path)
+	return f.refuses
+}
 
 func (f *fixtureFeed) Close(source string) error {
 	f.closed = source

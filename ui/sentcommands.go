@@ -1,0 +1,132 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/keymap"
+	"vramscope/ui/widget"
+)
+
+// sentCommand is a command of this dashboard that has not been answered.
+type sentCommand struct {
+	view string // ID of the source that it was sent to
+	id   string
+}
+
+// followCommands tells how the commands stand that have not been answered: what
+// they wait for and for how long, that nobody will answer any more, and where
+// the files are that they wrote.
+func (d *Dashboard) followCommands() {
+	waiting := d.sent[:0]
+	for _, sent := range d.sent {
+		view := d.snapshot.Find(sent.view)
+		if view == nil {
+			d.giveUp(sent, "the program is gone; it did not answer")
+			continue
+		}
+		action := view.Action(sent.id)
+		switch {
+		case action == nil:
+			waiting = append(waiting, sent)
+		case action.Final != nil:
+			d.openWritten(view, action)
+		case isOver(view):
+			d.giveUp(sent, fmt.Sprintf("%s: %s ended before it answered", model.CommandTitle(action.Command.Name), view.Name))
+		case action.Overdue(d.snapshot.Now):
+			d.giveUp(sent, fmt.Sprintf("%s: no answer came from %s, and none can come any more; the program may be in one long call", model.CommandTitle(action.Command.Name), view.Name))
+		default:
+			waiting = append(waiting, sent)
+			if d.message.command == sent.id {
+				d.message.text = action.Waiting(d.snapshot.Now, sourceTitle(view))
+			}
+		}
+	}
+	d.sent = waiting
+}
+
+// giveUp says why a command will not be answered.
+func (d *Dashboard) giveUp(sent sentCommand, why string) {
+	if d.message.command == sent.id || d.message.text == "" {
+		d.say(widget.StatusWarning, why)
+	}
+}
+
+// sourceTitle is what to call a source in a line about it: several may have one
+// name.
+func sourceTitle(view *model.SourceView) string {
+	name := view.Name
+	if view.Hello != nil && view.Hello.PID > 0 {
+		name += " " + pidText(view.Hello.PID)
+	}
+	if view.Hello != nil && view.Hello.Rank != nil {
+		name += " rank " + pidText(*view.Hello.Rank)
+	}
+	return name
+}
+
+// openWritten opens the file that a command had the program write, beside what
+// is watched, and says how to get there.
+func (d *Dashboard) openWritten(view *model.SourceView, action *model.Action) {
+	name, ack := action.Command.Name, action.Final
+	if name != recorder.CommandSnapshot && name != recorder.CommandCalibration || ack.State != recorder.AckDone || ack.Path == "" {
+		return
+	}
+	line := action.Line()
+	if !filepath.IsAbs(ack.Path) {
+		d.say(widget.StatusWarning, line+" · the path is relative to the program's own folder: `:open` it with its whole path")
+		return
+	}
+	id := "file:" + ack.Path
+	_ = d.feed.Close(id) // an older file of that name
+	if err := d.feed.Open(ack.Path); err != nil {
+		d.say(widget.StatusWarning, line+fmt.Sprintf(" · it cannot be opened from here: %v. If %s runs in a container, that is a path inside it: copy the file out and `:open` it, or type a path that both see, `:%s /PATH`",
+			err, view.Name, name))
+		return
+	}
+	d.offered = id
+	d.say(widget.StatusOK, line+" · opened beside: c Enter goes there, c Enter again comes back")
+}
+
+// askTyped carries out a typed command that has a file written: "snapshot",
+// "snapshot PATH", "calibration".
+func (d *Dashboard) askTyped(name, path string) {
+	args := recorder.CommandArgs{}
+	if path != "" {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			d.say(widget.StatusError, err.Error())
+			return
+		}
+		args.Path = absolute
+	}
+	d.command(name, args)
+}
+
+// refusedHints are hints with those marked that the selected process does not
+// obey; pressed, they say why.
+func (d *Dashboard) refusedHints(all []keymap.Hint, context keymap.Context) []keymap.Hint {
+	view := d.scene.newest
+	if view == nil || view.Kind != recorder.KindProcess || view.Hello == nil || view.File != "" {
+		return all
+	}
+	kept := &d.hintsRefused[context]
+	if kept.hello == view.Hello {
+		return kept.hints
+	}
+	kept.hello, kept.hints = view.Hello, append(kept.hints[:0:0], all...)
+	for i := range kept.hints {
+		if name, acts := commandOf[kept.hints[i].Action]; acts && !model.Obeys(view, name) {
+			kept.hints[i].Off = true
+		}
+	}
+	return kept.hints
+}
+
+// keptHints are the hints made for what a process said of itself.
+type keptHints struct {
+	hello *recorder.Hello
+	hints []keymap.Hint
+}
