@@ -89,7 +89,7 @@ func NewDiff(a, b Side, frames []int64, drivers map[string]int64) *Diff {
 	d := &Diff{Frames: frames, Head: []HeadChange{}, Scopes: []ScopeChange{}, NonArena: []RatioChange{}}
 	d.A, d.B = a.side(), b.side()
 	d.judge(a.Index.Costs, b.Index.Costs)
-	d.compareHeads()
+	d.compareHeads(a.Index.Costs, b.Index.Costs)
 	d.compareScopes(a.Index, b.Index, drivers)
 	if !a.Index.Costs.Probe && !b.Index.Costs.Probe {
 		d.compareRatios(a.Index.Costs.Ratios, b.Index.Costs.Ratios)
@@ -119,26 +119,29 @@ func (d *Diff) judge(a, b *recorder.Costs) {
 	}
 }
 
-func (d *Diff) compareHeads() {
+func (d *Diff) compareHeads(a, b *recorder.Costs) {
 	add := func(what, a, b string) {
 		if a != b {
 			d.Head = append(d.Head, HeadChange{what, a, b})
 		}
 	}
 	add("fingerprint", d.A.Fingerprint, d.B.Fingerprint)
+	if a.Probe || b.Probe {
+		return // a probe tells nothing else of itself
+	}
 	add("version", d.A.Version, d.B.Version)
 	add("commit", d.A.Commit, d.B.Commit)
 	add("generated", d.A.Generated, d.B.Generated)
-	b := map[string]string{}
+	others := map[string]string{}
 	for _, pair := range d.B.Environment {
-		b[pair.Name] = pair.Value
+		others[pair.Name] = pair.Value
 	}
 	for _, pair := range d.A.Environment {
-		add(pair.Name, pair.Value, b[pair.Name])
-		delete(b, pair.Name)
+		add(pair.Name, pair.Value, others[pair.Name])
+		delete(others, pair.Name)
 	}
 	for _, pair := range d.B.Environment {
-		if _, left := b[pair.Name]; left {
+		if _, left := others[pair.Name]; left {
 			add(pair.Name, "", pair.Value)
 		}
 	}
@@ -329,7 +332,7 @@ func (c *ScopeChange) write(out io.Writer) {
 	fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("  %-8s %s %s", c.Change, c.Scope, c.route), " "))
 	for _, at := range c.At {
 		if (at.A == nil) != (at.B == nil) || at.A != nil && *at.A != *at.B {
-			fmt.Fprintf(out, "           peak at %s: %s → %s\n", countText(at.Frames), amountText(at.A), amountText(at.B))
+			fmt.Fprintf(out, "           peak at %s: %s → %s%s\n", countText(at.Frames), amountText(at.A), amountText(at.B), deltaText(at.A, at.B))
 		}
 	}
 	for _, unit := range c.Units {
@@ -338,6 +341,18 @@ func (c *ScopeChange) write(out io.Writer) {
 	for _, other := range c.Other {
 		fmt.Fprintf(out, "           %s: %s → %s\n", other.What, other.A, other.B)
 	}
+}
+
+// deltaText is by how much bytes changed, where both are known.
+func deltaText(a, b *int64) string {
+	if a == nil || b == nil {
+		return ""
+	}
+	sign := "+"
+	if *b < *a {
+		sign = ""
+	}
+	return fmt.Sprintf(" (%s%s)", sign, dump.BytesText(*b-*a))
 }
 
 func ratioText(ratio *float64) string {
