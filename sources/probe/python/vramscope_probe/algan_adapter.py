@@ -129,8 +129,9 @@ class AlganArena:
                  "dev": algan_device(kind, ordinal), "len": length, "f": int(getattr(arena, "current_pointer", 0)),
                  "r": int(getattr(arena, "current_reverse_pointer", length)), "hw": int(getattr(arena, "max_pointer", 0)),
                  "buf": getattr(arena, "data", None) is not None}
+        facts["dev"] = facts["dev"] or self._last.get("dev", "")
         if not facts["dev"]:
-            facts["dev"] = self._last.get("dev", "")
+            del facts["dev"]
         marks = list(getattr(arena, "stack", ()))
         if marks:
             facts["marks"] = [int(mark) for mark in marks[:4096]]
@@ -254,7 +255,8 @@ class AlganAdapter(Adapter):
             else:
                 why = {"open_scopes": "this arena is not recorded: switch recording on before it is made"}
             inside = "torch:%d" % ordinal if kind == "cuda" else ""
-            out.add("arena:%d" % held.number, "arena", "algan arena", algan_device(kind, ordinal), ALGAN_CALL, counters, inside, why)
+            call = ALGAN_CALL if recorder is None else ALGAN_CALL + "; scopes: replayed from AllocationRecorder"
+            out.add("arena:%d" % held.number, "arena", "algan arena", algan_device(kind, ordinal), call, counters, inside, why)
 
     def state(self):
         module = self.library()
@@ -301,21 +303,28 @@ class AlganAdapter(Adapter):
         if on:
             self.watch(module)
             self._find(module)
-            living = sum(1 for held in self._arenas if held.reference() is not None and not held.gone)
+            silent = len(self._living()) - len(module.recorded_arenas())
             module.set_auto_record(True)
             report.line("algan: set_auto_record(True)", why=(
-                "arenas made from now on are recorded; %d that are there already are not" % living if living else
-                "arenas made from now on are recorded"))
+                "arenas made from now on are recorded" + (
+                    "; %d that are there already are not" % silent if silent > 0 else "")))
+            report.acted = True
             return
         forgotten = len(module.recorded_arenas())
         module.set_auto_record(False)
+        report.acted = True
         report.line("algan: set_auto_record(False)", why=(
             "algan forgets the %d arenas that it had recorded; a calibration dump keeps them" % forgotten if forgotten else ""))
+
+    def _living(self):
+        """The id() of every arena that is known and there."""
+        arenas = [held.reference() for held in list(self._arenas)] + [birth() for birth in list(self._births)]
+        return {id(arena) for arena in arenas if getattr(arena, "data", None) is not None}
 
     def _find(self, module):
         """Looks for arenas that were made before anybody noted them. It walks
         every object of the program, so it is done for a command alone."""
-        known = {id(held.reference()) for held in self._arenas} | {id(birth()) for birth in list(self._births)}
+        known = self._living()
         for found in gc.get_objects():
             if type(found) is module.ManualMemory and id(found) not in known:
                 self._births.append(weakref.ref(found))

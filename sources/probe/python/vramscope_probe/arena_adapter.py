@@ -244,6 +244,7 @@ class ArenaAdapter(Adapter):
             self._forget_due = False
             report.line("keep the events of %d arenas and scope stacks of the program's own" % living,
                         why="from now on: what was before is not known event by event")
+            report.acted = True
             return
         forgotten = len(self.recorded)
         self.armed = self._record_due = False

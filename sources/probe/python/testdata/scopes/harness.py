@@ -6,6 +6,8 @@ import json
 import os
 import sys
 
+sys.path.insert(0, os.environ["STANDINS"])
+
 import vramscope_probe as probe
 
 OUTLET = probe.OUTLET
@@ -59,6 +61,19 @@ def sample():
         if adapter.library() is not None:
             adapter.sample(sets)
     write({"t": "s", "ns": probe.monotonic(), "seq": 1, "sets": sets.sets})
+
+
+def command(method, *arguments):
+    """Has every adapter do its part of a command, and writes what the reports
+    say as an answer."""
+    report = probe.Report()
+    for adapter in probe.ADAPTERS:
+        if adapter.name in ("arena", "algan", "vibespatial") and (not adapter.module or adapter.library() is not None):
+            getattr(adapter, method)(report, *arguments)
+    ack = {"t": "ack", "ns": probe.monotonic(), "id": "1", "st": "done", "result": report.lines}
+    if report.acted is not None:
+        ack["acted"] = report.acted
+    write(ack)
 
 
 def end():

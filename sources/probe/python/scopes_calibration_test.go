@@ -1,0 +1,170 @@
+package python_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vramscope/recorder"
+)
+
+// What a dump holds equals what was said live, and its events alone build its
+// trees: for an arena of the program's own from its first event on.
+func TestScopesCalibrationDump(t *testing.T) {
+	p := run(t, `
+import algan.utils.memory_utils as memory
+before = Arena(4096, "before")
+before.alloc(100)
+before.persist(50)
+drain()
+command("record", True)
+drain()
+own = Arena(1024, "own")
+with probe.scope("outer", frames=3):
+    own.alloc(100, 4, "float32", "load")
+    with probe.scope("inner"):
+        saved = own.push(True)
+        own.persist(8, 8)
+        own.pop(saved)
+with probe.scope("late", arena=before.handle):
+    before.alloc(28)
+a = memory.ManualMemory(0, num_bytes=1024)
+`+alganWorked+`
+OUTLET.put(("frame", probe.monotonic(), 7))
+probe.note_peak("project", 10, 90)
+memory.note_nonarena_peak("merge", 5, 50)
+# What waits in the outlet is in the dump too.
+probe.save_calibration(os.path.join(os.path.dirname(os.path.abspath(__file__)), "calibration.vscope"))
+look()
+`)
+	live := read(t, filepath.Join(p.Module, "records.vscope"))
+	all := read(t, filepath.Join(p.Module, "calibration.vscope"))
+	t.Run("its order", func(t *testing.T) {
+		var kinds []string
+		for _, record := range append([]recorder.Record(nil), all.order...) {
+			if kind := record.Type(); len(kinds) == 0 || kinds[len(kinds)-1] != kind {
+				kinds = append(kinds, kind)
+			}
+		}
+		if want := []string{"hello", "ev", "state", "peak", "bye"}; !slices.Equal(kinds, want) {
+			t.Errorf("%v, want %v", kinds, want)
+		}
+		hello := all.order[0].(*recorder.Hello)
+		if hello.Kind != recorder.KindCalibration || hello.Name != "render.py" || hello.PID == 0 {
+			t.Errorf("%+v", hello)
+		}
+	})
+	t.Run("its trees", func(t *testing.T) {
+		all.sameAsEventsOf(t, "own")
+		all.sameAsEventsOf(t, "before")
+		// algan tells no times, so its events alone give all but those.
+		built := recorder.NewScopeTree(recorder.TreeLimits{})
+		for _, batch := range all.events {
+			if batch.Arena == all.arena(t, alganName).ID {
+				built.ObserveBatch(batch)
+			}
+		}
+		if diff := cmp.Diff(namedRows(all, built.Snapshot(), -1), namedRows(all, all.tree(t, alganName), -1)); diff != "" {
+			t.Errorf("algan (-events +state):\n%s", diff)
+		}
+		for _, name := range []string{"own", alganName} {
+			if diff := cmp.Diff(namedRows(live, live.tree(t, name), -1), namedRows(all, all.tree(t, name), -1)); diff != "" {
+				t.Errorf("%s (-live +dump):\n%s", name, diff)
+			}
+			if state := all.arena(t, name); !state.Recorded || state.From != "render.py" {
+				t.Errorf("%+v", state)
+			}
+		}
+	})
+	t.Run("an arena that was there before", func(t *testing.T) {
+		// It begins where it stood: what was before is not known event by event.
+		tree := all.tree(t, "before")
+		if got := numbersOf(all.row(t, tree, "late")); got != (numbers{1, 0, 1, 28, 28, 28, 28, 0}) {
+			t.Errorf("%+v", got)
+		}
+		if root := tree.Root(); root.AllocCount != 1 || root.Peak != 178 {
+			t.Errorf("%+v", root)
+		}
+	})
+	t.Run("transients", func(t *testing.T) {
+		var peaks []recorder.NonArena
+		for _, record := range all.others {
+			if peak, ok := record.(*recorder.Peak); ok {
+				peaks = append(peaks, peak.NonArena)
+			}
+		}
+		want := []recorder.NonArena{{Name: "project", InputBytes: 10, PeakBytes: 90}, {Name: "merge", InputBytes: 5, PeakBytes: 50}}
+		if diff := cmp.Diff(want, peaks); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("what the dump folded is told live too", func(t *testing.T) { live.sameAsEventsOf(t, "own") })
+}
+
+// namedRows is a tree with names in place of numbers.
+func namedRows(a *told, s *recorder.ScopeSnapshot, parent int32) []string {
+	var rows []string
+	for child := range s.Children(parent) {
+		row := s.Row(child)
+		row.Name, row.Parent, row.PeakNs = 0, 0, 0
+		rows = append(rows, fmt.Sprintf("%s %+v", a.names.String(s.Name(child)), row))
+		rows = append(rows, namedRows(a, s, child)...)
+	}
+	return rows
+}
+
+// sameAsEventsOf is sameAsEvents for one arena.
+func (a *told) sameAsEventsOf(t testing.TB, name string) {
+	t.Helper()
+	only := *a
+	last := *a.states[len(a.states)-1]
+	last.Arenas = []recorder.ArenaState{*a.arena(t, name)}
+	only.states = []*recorder.State{&last}
+	only.sameAsEvents(t)
+}
+
+// A dump that cannot be written says so, leaves what was there, and leaves
+// nothing beside it.
+func TestScopesCalibrationThatFails(t *testing.T) {
+	for _, test := range []struct{ name, before, path, after, want string }{
+		{"the disk is full", `
+open(os.path.join(here, "full.vscope"), "w").write("old")
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+`, `os.path.join(here, "full.vscope")`, `
+assert open(os.path.join(here, "full.vscope")).read() == "old"
+`, "OSError"},
+		{"the folder is not there", ``, `os.path.join(here, "missing", "x.vscope")`, ``, "FileNotFoundError"},
+		{"the name is a folder", ``, `here`, ``, "FileExistsError"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := run(t, `
+import random
+import resource
+here = os.path.dirname(os.path.abspath(__file__))
+command("record", True)
+drain()
+a = Arena(1 << 20)
+for i in range(3000):
+    with probe.scope("s%d" % random.randrange(1000)):
+        a.alloc(random.randrange(300))
+drain()
+FILE.flush()
+`+test.before+`
+try:
+    probe.save_calibration(`+test.path+`)
+except OSError as error:
+    said = type(error).__name__
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+`+test.after+`
+assert [name for name in os.listdir(here) if name.endswith(".part")] == []
+write({"t": "note", "ns": 1, "level": "error", "text": said})
+`)
+			if got := said[*recorder.Note](t, read(t, filepath.Join(p.Module, "records.vscope"))).Text; got != test.want {
+				t.Errorf("it raised %s, want %s", got, test.want)
+			}
+		})
+	}
+}

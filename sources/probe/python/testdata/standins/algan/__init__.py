@@ -1,0 +1,1 @@
+"""Stands in for algan, with its memory module alone."""

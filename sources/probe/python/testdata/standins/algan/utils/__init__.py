@@ -1,0 +1,1 @@
+"""The part of algan that stands in here is memory_utils."""

@@ -1,0 +1,1 @@
+"""The part of vibespatial.cuda that stands in here is _runtime."""

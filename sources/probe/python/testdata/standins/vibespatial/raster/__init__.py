@@ -1,0 +1,1 @@
+"""The part of vibespatial.raster that stands in here is memory."""
