@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -162,7 +163,7 @@ func SocketDirectory(t testing.TB) string {
 // PID is the process's number.
 func (p *Process) PID() int { return p.Command.Process.Pid }
 
-// Path is the process's socket, once it is there.
+// Path is the process's socket, once somebody listens there.
 func (p *Process) Path() string {
 	p.t.Helper()
 	start, err := probe.StartTime(p.PID())
@@ -171,7 +172,10 @@ func (p *Process) Path() string {
 	}
 	path := filepath.Join(p.Directory, probe.Name{PID: p.PID(), Start: start}.String())
 	p.Until("its socket is there", func() bool {
-		_, err := os.Lstat(path)
+		conn, err := net.Dial("unix", path)
+		if err == nil {
+			conn.Close()
+		}
 		return err == nil
 	})
 	return path

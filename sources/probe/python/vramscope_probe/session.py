@@ -49,6 +49,7 @@ class Session:
             service = Service(path, facts, rate or sampling_rate(), _abilities)
             service.run()
             self.service, self.problem = service, ""
+            self._hook_worker()
             return True
         except PlaceError as error:
             self.problem = str(error)
@@ -72,6 +73,13 @@ class Session:
         os.register_at_fork(before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._in_child)
         os.register_at_fork(after_in_parent=self._behind_fork.enqueue, after_in_child=self._behind_fork.enqueue)
         atexit.register(self._at_exit)
+
+    def _hook_worker(self):
+        """The workers of multiprocessing end without what atexit knows, but ask
+        finalizers of their own."""
+        process, util = sys.modules.get("multiprocessing.process"), sys.modules.get("multiprocessing.util")
+        if process is not None and util is not None and process.parent_process() is not None:
+            util.Finalize(None, self._at_exit, exitpriority=0)
 
     def _before_fork(self):
         # Without its thread the child finds no lock held by it, and Python has
