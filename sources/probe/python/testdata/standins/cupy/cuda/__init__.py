@@ -1,4 +1,4 @@
-from . import memory
+from . import memory, runtime  # noqa: F401
 from .memory import MemoryAsyncPool, MemoryPool, malloc_async  # noqa: F401
 
 capturing = False

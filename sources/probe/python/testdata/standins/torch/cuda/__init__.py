@@ -37,6 +37,34 @@ def memory_snapshot():
     return _C._cuda_memorySnapshot()["segments"]
 
 
+def memory_stats(ordinal=0):
+    def flat(tree, name=""):
+        if not isinstance(tree, dict):
+            return {name[1:]: tree}
+        return {key: value for part in tree for key, value in flat(tree[part], name + "." + part).items()}
+    return flat(_C._cuda_memoryStats(ordinal))
+
+
+def memory_allocated(ordinal=0):
+    return memory_stats(ordinal)["allocated_bytes.all.current"]
+
+
+def memory_reserved(ordinal=0):
+    return memory_stats(ordinal)["reserved_bytes.all.current"]
+
+
+def max_memory_allocated(ordinal=0):
+    return memory_stats(ordinal)["allocated_bytes.all.peak"]
+
+
+def max_memory_reserved(ordinal=0):
+    return memory_stats(ordinal)["reserved_bytes.all.peak"]
+
+
+def reset_peak_memory_stats(ordinal=0):
+    _C._cuda_resetPeakMemoryStats(ordinal)
+
+
 class use_mem_pool:
     """Allocates to a private pool inside, whose segments stay while it lives."""
 

@@ -1,0 +1,461 @@
+"""Holds what the dashboard reads against what each library says itself, on a GPU.
+
+Each case is a real process with the probe in it, read and commanded over its
+socket by the real vramscope (record, send --json):
+
+ 1. at standstill, the numbers in the last sample equal the library's own, to the
+    byte;
+ 2. a reclaim or rebuild that vramscope asks for gives the driver as much back as
+    the library's own call does for the same allocations;
+ 3. a peak region in a peak region survives a reset from outside.
+
+    python3 equality.py BINARY MODULE [CASE...]
+
+BINARY is vramscope, MODULE the folder of vramscope_probe.py (vramscope probe
+prints it). Prints a table and ends with 1 when something is not equal.
+"""
+import ctypes
+import gc
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MIB = 1 << 20
+CASES = {}
+
+
+def case(**environment):
+    """Declares a case and the environment of its process."""
+    def declare(function):
+        CASES[function.__name__] = (function, environment)
+        return function
+    return declare
+
+
+# In the process that is watched.
+
+
+def free():
+    """The driver's free memory."""
+    libcuda = ctypes.CDLL("libcuda.so.1")
+    available, total = ctypes.c_size_t(), ctypes.c_size_t()
+    code = libcuda.cuMemGetInfo_v2(ctypes.byref(available), ctypes.byref(total))
+    return available.value if code == 0 else None
+
+
+def sync():
+    ctypes.CDLL("libcuda.so.1").cuCtxSynchronize()
+
+
+LINES = queue.Queue()
+
+
+def converse():
+    """Reads what the driver of this test says, beside the main thread."""
+    for line in sys.stdin:
+        LINES.put(line.strip())
+    LINES.put("quit")
+
+
+def tell(**message):
+    sys.stdout.write("TELL " + json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def stand(poll=None):
+    """Stands still until something is said: bytecode runs, so that commands can."""
+    while True:
+        if poll is not None:
+            poll()
+        try:
+            return LINES.get(timeout=0.005)
+        except queue.Empty:
+            pass
+
+
+def measured(call):
+    """What a call of the library gives back to the driver, bytes."""
+    sync()
+    before = free()
+    call()
+    sync()
+    return free() - before
+
+
+def returned(make, own, poll=None):
+    """Makes the same garbage twice: the library's own call clears the first, a
+    command from outside the second."""
+    gc.collect()
+    own()
+    kept = make()
+    tell(own=measured(own))
+    del kept
+    gc.collect()
+    own()
+    kept = make()
+    sync()
+    before = free()
+    tell(ready=True)
+    stand(poll)
+    sync()
+    tell(asked=free() - before)
+    del kept
+
+
+@case()
+def torch():
+    import torch
+    import vramscope_probe
+    def make():
+        blocks = [torch.empty(n, dtype=torch.uint8, device="cuda") for n in (1, 1000, MIB, 5 * MIB, 64 * MIB, 100 * MIB)]
+        del blocks[4]
+        return blocks
+    kept = make()
+    s = torch.cuda.memory_stats()
+    tell(numbers={"torch:0": {
+        "allocated": torch.cuda.memory_allocated(), "reserved": torch.cuda.memory_reserved(),
+        "peak_allocated": torch.cuda.max_memory_allocated(), "peak_reserved": torch.cuda.max_memory_reserved(),
+        "active": s["active_bytes.all.current"], "requested": s["requested_bytes.all.current"], "retries": s["num_alloc_retries"],
+        "ooms": s["num_ooms"], "live_blocks": s["allocation.all.current"], "segments": s["segment.all.current"],
+        "lifetime_bytes": s["allocated_bytes.all.allocated"]}})
+    stand()
+    # What the counters call releasable is what the library's own call gives back.
+    releasable = vramscope_probe.TORCH.releasable(torch._C._cuda_memoryStats(0))
+    tell(releasable=[releasable, measured(torch.cuda.empty_cache)])
+    del kept
+    returned(make, torch.cuda.empty_cache)
+
+
+@case()
+def torch_polls():
+    import torch
+    import vramscope_probe
+    keep = torch.empty(48 * MIB, dtype=torch.uint8, device="cuda")
+    tell(numbers={"torch:0": {"allocated": torch.cuda.memory_allocated(), "reserved": torch.cuda.memory_reserved()}})
+    stand(vramscope_probe.poll)
+    returned(lambda: [torch.empty(80 * MIB, dtype=torch.uint8, device="cuda") for _ in range(3)][:1], torch.cuda.empty_cache, vramscope_probe.poll)
+    del keep
+
+
+@case(PYTORCH_ALLOC_CONF="backend:cudaMallocAsync")
+def torch_cudaMallocAsync():
+    import torch
+    kept = [torch.empty(n, dtype=torch.uint8, device="cuda") for n in (1, MIB, 64 * MIB)]
+    sync()
+    tell(numbers={"torch:0": {"allocated": torch.cuda.memory_allocated(), "reserved": torch.cuda.memory_reserved()},
+                  "default-pool:0": pool_numbers()})
+    stand()
+    del kept
+    returned(lambda: [torch.empty(96 * MIB, dtype=torch.uint8, device="cuda") for _ in range(3)][:1], torch.cuda.empty_cache)
+
+
+def pool_numbers():
+    """The driver's own attributes of its default pool."""
+    libcuda, pool, numbers = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), {}
+    libcuda.cuDeviceGetDefaultMemPool(ctypes.byref(pool), 0)
+    for name, attribute in (("reserved", 5), ("peak_reserved", 6), ("allocated", 7), ("peak_allocated", 8)):
+        value = ctypes.c_uint64()
+        libcuda.cuMemPoolGetAttribute(pool, attribute, ctypes.byref(value))
+        numbers[name] = value.value
+    return numbers
+
+
+@case()
+def cupy():
+    import cupy
+    pool = cupy.get_default_memory_pool()
+    kept = [cupy.empty(n, dtype="u1") for n in (1000, MIB, 64 * MIB)]
+    kept.pop(1)
+    tell(numbers={"cupy:0": {"allocated": pool.used_bytes(), "reserved": pool.total_bytes(), "free": pool.free_bytes()}})
+    stand()
+    kept.clear()
+    def make():
+        big = cupy.empty(80 * MIB, dtype="u1"); del big
+        return [cupy.empty(MIB, dtype="u1"), cupy.empty(128 * MIB, dtype="u1")][:1]
+    returned(make, pool.free_all_blocks)
+
+
+@case()
+def cupy_async():
+    import cupy
+    pool = cupy.cuda.MemoryAsyncPool()
+    cupy.cuda.set_allocator(pool.malloc)
+    kept = [cupy.empty(n, dtype="u1") for n in (1000, MIB, 64 * MIB)]
+    tell(numbers={"cupy-async:0": {"allocated": pool.used_bytes(), "reserved": pool.total_bytes()}, "default-pool:0": pool_numbers()})
+    stand()
+    kept.clear()
+    returned(lambda: [cupy.empty(n * MIB, dtype="u1") for n in (1, 200)][:1], pool.free_all_blocks)
+
+
+def rmm_stack():
+    import rmm
+    import rmm.mr
+    rmm.reinitialize(pool_allocator=True, initial_pool_size=0)
+    stats = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
+    rmm.mr.set_current_device_resource(stats)
+
+
+def rmm_numbers():
+    import rmm.mr
+    top = rmm.mr.get_current_device_resource()
+    counts = top.allocation_counts
+    return {"reserved": top.get_upstream().pool_size(), "allocated": counts.current_bytes, "live_blocks": counts.current_count,
+            "peak_allocated": counts.peak_bytes, "lifetime_bytes": counts.total_bytes, "lifetime_count": counts.total_count}
+
+
+@case()
+def cupy_on_rmm():
+    """The command is a rebuild; RMM's own call is reinitialize."""
+    import cupy
+    from rmm.allocators.cupy import rmm_cupy_allocator
+    cupy.cuda.runtime.free(0)
+    rmm_stack()
+    cupy.cuda.set_allocator(rmm_cupy_allocator)
+    kept = [cupy.empty(n, dtype="u1") for n in (1000, MIB, 64 * MIB)]
+    tell(numbers={"rmm:0": rmm_numbers()}, inside={"cupy-rmm:0": "rmm:0"})
+    stand()
+    tell(command="rebuild", refused="3 live allocations")
+    stand()
+    kept.clear()
+    def make():
+        cupy.empty(192 * MIB, dtype="u1")
+        return None
+    returned(make, rmm_stack)
+    tell(numbers_after={"rmm:0": rmm_numbers()})
+
+
+@case()
+def torch_on_rmm():
+    import torch
+    from rmm.allocators.torch import rmm_torch_allocator
+    torch.cuda.memory.change_current_allocator(rmm_torch_allocator)
+    rmm_stack()
+    kept = [torch.empty(n, dtype=torch.uint8, device="cuda") for n in (1000, MIB, 64 * MIB)]
+    tell(numbers={"rmm:0": rmm_numbers()}, inside={"torch:0": "rmm:0"}, missing={"torch:0": ["allocated", "reserved"]})
+    stand()
+    del kept
+    gc.collect()
+    tell(command="rebuild")
+    returned(lambda: torch.empty(192 * MIB, dtype=torch.uint8, device="cuda") and None, rmm_stack)
+
+
+@case()
+def jax():
+    import jax
+    kept = jax.numpy.ones(16 * MIB).block_until_ready()
+    s = jax.local_devices()[0].memory_stats()
+    tell(numbers={"jax:0": {"allocated": s["bytes_in_use"], "reserved": s["pool_bytes"], "peak_allocated": s["peak_bytes_in_use"],
+                            "largest_free": s["largest_free_block_bytes"], "limit": s["bytes_limit"], "lifetime_count": s["num_allocs"]}})
+    stand()
+    del kept
+    returned(lambda: None, lambda: None)
+
+
+@case()
+def quadrants():
+    import quadrants as qd
+    qd.init(arch=qd.cuda, log_level=qd.ERROR)
+    field = qd.field(qd.f32, shape=(4 * MIB,))
+    @qd.kernel
+    def fill():
+        for i in field:
+            field[i] = i * 1.0
+    fill()
+    kept = qd.ndarray(qd.f32, shape=(16 * MIB,))
+    qd.sync()
+    tell(numbers={"default-pool:0": pool_numbers()})
+    stand()
+    def make():
+        arrays = [qd.ndarray(qd.f32, shape=(32 * MIB,)) for _ in range(3)]
+        arrays[0].fill(1.0)
+        return arrays[0]
+    def own():
+        qd.sync()
+        libcuda, pool = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+        libcuda.cuDeviceGetDefaultMemPool(ctypes.byref(pool), 0)
+        libcuda.cuMemPoolTrimTo(pool, ctypes.c_size_t(0))
+    returned(make, own)
+    del kept
+
+
+@case()
+def vibespatial_raster():
+    """The command is a rebuild; the library's own call is free_pool_memory."""
+    import cupy
+    import vibespatial.raster.memory as memory
+    cupy.cuda.runtime.free(0)
+    memory.configure_memory_pool()
+    kept = [cupy.empty(n, dtype="u1") for n in (MIB, 64 * MIB)]
+    s = memory.memory_pool_stats()
+    numbers = {"reserved": s["pool_size"], "allocated": s["current_bytes"], "peak_allocated": s["peak_bytes"],
+               "live_blocks": s["current_count"], "lifetime_bytes": s["total_bytes"], "lifetime_count": s["total_count"]}
+    tell(numbers={"rmm:0": numbers})
+    stand()
+    kept.clear()
+    tell(command="rebuild")
+    returned(lambda: cupy.empty(192 * MIB, dtype="u1") and None, memory.free_pool_memory)
+
+
+@case()
+def peak_regions():
+    import torch
+    import vramscope_probe
+    def block(n):
+        return torch.empty(n * MIB, dtype=torch.uint8, device="cuda")
+    base = block(300)
+    time.sleep(2.5)  # the probe looks for libraries once a second
+    with vramscope_probe.peak_region() as outer:
+        first = block(500)
+        del first
+        with vramscope_probe.peak_region() as inner:
+            second = block(150)
+            tell(command="reset-peak", ready=True)
+            stand()
+            del second
+            third = block(50)
+            del third
+        fourth = block(60)
+        del fourth
+    tell(regions=[[outer.peak, 500 * MIB], [inner.peak, 150 * MIB],
+                  [torch.cuda.max_memory_allocated(), 450 * MIB]])
+    tell(numbers={"peaks:0": {"peak_reported": 450 * MIB, "peak_live": torch.cuda.max_memory_allocated()}})
+    stand()
+    del base
+
+
+# Beside it.
+
+
+class Watched:
+    """The process of a case, and vramscope at its socket."""
+
+    def __init__(self, binary, module, name):
+        self.binary = binary
+        self.directory = tempfile.mkdtemp(prefix="vs")
+        self.environment = {**os.environ, **CASES[name][1], "VRAMSCOPE_SOCKET_DIR": self.directory, "TMPDIR": self.directory}
+        path = os.pathsep.join([module, os.environ.get("PYTHONPATH", "")])
+        self.process = subprocess.Popen([sys.executable, __file__, "--case", name], env={**self.environment, "PYTHONPATH": path},
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.errors = []
+        threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True).start()
+
+    def next(self):
+        """What the process tells next; None at its end."""
+        for line in self.process.stdout:
+            if line.startswith("TELL "):
+                return json.loads(line[5:])
+        return None
+
+    def go_on(self):
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
+
+    def last_sample(self):
+        """The counter sets of the last of several samples that record writes."""
+        file = os.path.join(self.directory, "recording-%d.vscope" % time.monotonic_ns())
+        subprocess.run([self.binary, "record", "-o", file, "--duration", "1800ms", "pid:%d" % self.process.pid],
+                       env=self.environment, capture_output=True, timeout=60)
+        sets, samples = {}, 0
+        with open(file) as lines:
+            for line in lines:
+                record = json.loads(line)
+                if record.get("t") == "s" and record.get("sets"):
+                    samples += 1
+                    sets.update({each["id"]: each for each in record["sets"]})
+        return sets, samples
+
+    def send(self, command):
+        """The answer to a command."""
+        done = subprocess.run([self.binary, "send", "pid:%d" % self.process.pid, command, "--json", "--yes"],
+                              env=self.environment, capture_output=True, text=True, timeout=60)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            return {"st": "none", "why": (done.stdout + done.stderr)[-300:]}
+
+
+FAILURES = []
+
+
+def row(name, what, seen, own):
+    """A line of the table."""
+    equal = seen == own
+    if not equal:
+        FAILURES.append((name, what, seen, own))
+    print("  %-52s %18s %18s  %s" % (what, seen, own, "=" if equal else "DIFFERS"), flush=True)
+
+
+def watch(binary, module, name):
+    watched = Watched(binary, module, name)
+    command, own = "force-reclaim", None
+    while True:
+        told = watched.next()
+        if told is None:
+            break
+        command = told.get("command", command)
+        if "numbers" in told:
+            sets, samples = watched.last_sample()
+            for identity, numbers in told["numbers"].items():
+                for counter, value in numbers.items():
+                    row(name, "%s %s" % (identity, counter), sets.get(identity, {}).get("c", {}).get(counter), value)
+            for identity, outer in told.get("inside", {}).items():
+                row(name, "%s lies in" % identity, sets.get(identity, {}).get("in"), outer)
+            for identity, counters in told.get("missing", {}).items():
+                for counter in counters:
+                    row(name, "%s %s says why not" % (identity, counter), bool(sets.get(identity, {}).get("why", {}).get(counter)), True)
+            print("  %d samples; sets: %s" % (samples, ", ".join(sorted(sets))))
+            watched.go_on()
+        if "releasable" in told:
+            row(name, "releasable, and what empty_cache gave back", *told["releasable"])
+        if "refused" in told:
+            answer = watched.send(command)
+            row(name, "%s over live blocks is refused" % command, answer.get("st") in ("failed", "refused") and told["refused"] in answer.get("why", ""), True)
+            watched.go_on()
+        own = told.get("own", own)
+        if "ready" in told:
+            answer = watched.send(command)
+            print("  %s: %s %s" % (command, answer.get("st"), answer.get("why", "")))
+            for line in answer.get("result") or []:
+                print("    %s" % {key: value for key, value in line.items() if key != "took"}, "%.3f ms" % (line.get("took", 0) / 1e6))
+            if answer.get("st") != "done":
+                FAILURES.append((name, command, answer.get("st"), answer.get("why")))
+            watched.go_on()
+        if "asked" in told:
+            row(name, "%s, driver free more, and by the library's call" % command, told["asked"], own)
+        for counted, expected in told.get("regions", []):
+            row(name, "peak region, bytes above its beginning", counted, expected)
+    code = watched.process.wait(timeout=60)
+    errors = [line for line in watched.errors if "Warning" not in line]
+    if code:
+        FAILURES.append((name, "the process ended with", code, "".join(errors[-4:])))
+        print("  ended with %d: %s" % (code, "".join(errors[-4:])))
+
+
+def main():
+    if sys.argv[1] == "--case":
+        threading.Thread(target=converse, daemon=True).start()
+        function = CASES[sys.argv[2]][0]
+        import vramscope_probe  # noqa: F401 - starts the probe
+        function()
+        sys.stdout.flush()
+        return 0
+    binary, module, wanted = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
+    print("%54s %18s %18s" % ("", "vramscope", "library"))
+    for name in wanted or CASES:
+        print("%s %s" % (name, " ".join("%s=%s" % pair for pair in CASES[name][1].items())))
+        try:
+            watch(binary, module, name)
+        except Exception as error:
+            FAILURES.append((name, type(error).__name__, str(error)[:200], ""))
+            print("  %s: %s" % (type(error).__name__, str(error)[:300]))
+    print("%d differences" % len(FAILURES))
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
