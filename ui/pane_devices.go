@@ -10,7 +10,7 @@ import (
 )
 
 // devicesPane is a table of every device that something tells of: GPUs by
-// NVML, and the devices that programs see themselves.
+// NVML, and the devices that only programs tell of.
 type devicesPane struct {
 	table widget.Table
 	rows  deviceRows
@@ -75,7 +75,7 @@ func (p *devicesPane) collect(s *scene) {
 	for _, view := range s.snapshot.Sources {
 		found := false
 		for i := range view.Sets {
-			if view.Sets[i].Of == recorder.OfDevice {
+			if set := &view.Sets[i]; set.Of == recorder.OfDevice && (view.Kind == recorder.KindDevice || !toldByDevice(s.snapshot, set.Device)) {
 				p.rows.rows = append(p.rows.rows, deviceRow{view, &view.Sets[i]})
 				found = true
 			}
@@ -85,6 +85,22 @@ func (p *devicesPane) collect(s *scene) {
 		}
 	}
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+// toldByDevice says whether a device has a source of its own: what programs
+// read of it is then the same device once more.
+func toldByDevice(snapshot *model.Snapshot, device string) bool {
+	for _, view := range snapshot.Sources {
+		if view.Kind != recorder.KindDevice {
+			continue
+		}
+		for i := range view.Sets {
+			if set := &view.Sets[i]; set.Of == recorder.OfDevice && set.Device == device {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (p *devicesPane) draw(r grid.Region, s *scene, _ bool) {

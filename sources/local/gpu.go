@@ -232,7 +232,7 @@ func sizeText(bytes int64) string {
 const (
 	callMemInfo     = "cuMemGetInfo"
 	callHeldByGPU   = "pool/cuda's own count, and the context's share"
-	callContext     = "cuMemGetInfo before and after the context was made"
+	callContext     = "NVML free memory before and after the context was made"
 	callDefaultPool = "cuMemPoolGetAttribute"
 )
 
@@ -250,7 +250,7 @@ func (g *GPU) contextSet(process string) recorder.CounterSet {
 	if bytes := g.Card.ContextBytes(); bytes >= 0 {
 		set.Values.Set(recorder.Used, bytes)
 	} else {
-		set.Why = map[string]string{"used": "the driver's free memory could not be read before and after"}
+		set.Why = map[string]string{"used": "NVML did not tell the free memory before and after the context was made"}
 	}
 	return set
 }
