@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"vramscope/model"
@@ -13,7 +14,7 @@ import (
 func (d *Dashboard) turnArena(action keymap.Action) {
 	view := d.scene.view
 	if view == nil || len(view.Arenas) == 0 {
-		d.say(widget.StatusInfo, "this source has no arena")
+		d.turnMemory(action)
 		return
 	}
 	c := &d.choices
@@ -40,6 +41,30 @@ func (d *Dashboard) turnArena(action keymap.Action) {
 		text += "; it has been released"
 	}
 	d.say(widget.StatusInfo, text)
+}
+
+// turnMemory looks at another device of a process that has no arena.
+func (d *Dashboard) turnMemory(action keymap.Action) {
+	if d.scene.view == nil {
+		d.say(widget.StatusInfo, "nothing is watched")
+		return
+	}
+	devices := d.scene.view.Devices(d.scene.beside)
+	if len(devices) < 2 || action == keymap.AllArenas {
+		d.say(widget.StatusInfo, "this source has no arena, and memory on no other device")
+		return
+	}
+	at := max(slices.Index(devices, d.scene.device), 0) + 1
+	if action == keymap.PreviousArena {
+		at -= 2
+	}
+	if at < 0 || at >= len(devices) {
+		d.say(widget.StatusInfo, "no other device in that direction")
+		return
+	}
+	d.choices.memory, d.choices.allocator = devices[at], ""
+	d.setScene()
+	d.say(widget.StatusInfo, fmt.Sprintf("headroom and timeline are now those of %s, device %d of %d", d.scene.headroom().Name, at+1, len(devices)))
 }
 
 // nextArena looks at the arena so many places on. It is not ok, and nothing

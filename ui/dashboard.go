@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"vramscope/model"
+	"vramscope/recorder"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
 	"vramscope/ui/layout"
@@ -73,6 +74,10 @@ type Dashboard struct {
 
 	hintsRefused [keymap.ContextCount]keptHints // of a process that obeys only some keys
 }
+	job struct { // of the process in the header
+		hello *recorder.Hello
+		text  string
+	}
 
 // message is the line that stays at the bottom until another replaces it. The
 // result of an action is kept: what the program does meanwhile, however loud,

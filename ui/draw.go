@@ -241,6 +241,10 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	d.drawStatus(&p, r, view)
 	d.drawDumpHeader(&p, separate)
 	if pool := d.choices.poolOf(view); pool != nil {
+	if job := d.jobOf(view); job != "" {
+		separate()
+		p.Text(style.With(themes.Bold), job)
+	}
 		separate()
 		p.Text(style, "tier ")
 		p.Text(style.With(themes.Bold), pool.State.Tier)
@@ -254,7 +258,7 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	}
 	if view.Hello != nil && len(view.Hello.GPUs) > 0 {
 		separate()
-		p.Text(style, view.Hello.GPUs[0].Name)
+		p.Text(style, gpuName(view.Hello, d.scene.device))
 	}
 	if path := d.feed.Recording(); path != "" {
 		separate()
@@ -276,6 +280,24 @@ func (d *Dashboard) drawStatus(p *grid.Pen, r grid.Region, view *model.SourceVie
 	state, style := sourceState(view, d.paused), grid.Of(themes.Header)
 	mark, markStyle := widget.SourceMark(r.Glyphs(), state)
 	p.Rune(markStyle, mark)
+// gpuName is what a process calls a device, or its first one.
+func gpuName(hello *recorder.Hello, device string) string {
+	for i := range hello.GPUs {
+		if hello.GPUs[i].UUID == device {
+			return hello.GPUs[i].Name
+		}
+	}
+	return hello.GPUs[0].Name
+}
+
+// jobOf is the source's place in its job, made once for what it said of itself.
+func (d *Dashboard) jobOf(view *model.SourceView) string {
+	if d.job.hello != view.Hello {
+		d.job.hello, d.job.text = view.Hello, jobText(view)
+	}
+	return d.job.text
+}
+
 	p.Rune(style, ' ')
 	switch {
 	case view.Past:

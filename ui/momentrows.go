@@ -12,6 +12,7 @@ import (
 // grid.Missing. Bytes.
 type momentRow struct {
 	set     string // what the counters belong to
+	of      *recorder.CounterSet
 	name    string // which of them
 	value   int64
 	change  int64 // until now, or since the moment that was remembered
@@ -108,13 +109,16 @@ func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder
 		name = set.ID
 	}
 	for _, counter := range momentCounters(set.Of) {
-		row := momentRow{set: name, name: counter.name, counter: counter.counter, value: setValue(set, counter.counter)}
+		row := momentRow{set: name, of: set, name: counter.name, counter: counter.counter, value: setValue(set, counter.counter)}
 		row.change, row.growth = grid.Missing, grid.Missing
 		switch {
 		case s.baseline != nil && s.baseline.view.ID == view.ID:
 			row.change = difference(row.value, setValue(s.baseline.view.FindSet(set.ID), counter.counter))
 		case s.past && newest != nil:
 			row.change = difference(setValue(newest.FindSet(set.ID), counter.counter), row.value)
+		}
+		if row.value == grid.Missing && set.Of == recorder.OfPool && counter.counter != recorder.Allocated {
+			continue // many allocators tell few counters
 		}
 		if view == s.view {
 			row.growth = growthAt(s, set.ID, counter.counter)

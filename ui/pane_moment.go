@@ -11,6 +11,7 @@ import (
 // with how they changed, and what happened nearest to it.
 type momentPane struct {
 	rows   momentRows
+	lines  []int // what is drawn: rows, and as -1 - row the heading of the set that begins with it
 	offset int
 	width  int // when it was drawn last
 }
@@ -43,11 +44,11 @@ func (p *momentPane) do(action keymap.Action, s *scene) bool {
 	case keymap.Top:
 		p.offset = 0
 	case keymap.Bottom:
-		p.offset = len(p.rows.rows)
+		p.offset = len(p.lines)
 	default:
 		return false
 	}
-	p.offset = min(max(p.offset, 0), max(len(p.rows.rows)-1, 0))
+	p.offset = min(max(p.offset, 0), max(len(p.lines)-1, 0))
 	return true
 }
 
@@ -75,13 +76,54 @@ func (p *momentPane) draw(r grid.Region, s *scene, _ bool) {
 			drawNearest(r.Sub(0, height-rows, r.Width(), rows), s, nearest)
 		}
 	}
-	p.offset = min(p.offset, max(len(p.rows.rows)-room, 0))
-	for i := 0; i < room && p.offset+i < len(p.rows.rows); i++ {
-		p.drawRow(r.Row(1+i), s, &p.rows.rows[p.offset+i])
+	headed := p.arrange(s, r.Width())
+	p.offset = min(p.offset, max(len(p.lines)-room, 0))
+	for i := 0; i < room && p.offset+i < len(p.lines); i++ {
+		line := p.lines[p.offset+i]
+		if line < 0 {
+			r.Fit(0, 1+i, r.Width(), grid.Of(themes.Dim), p.rows.rows[-1-line].set, grid.Left)
+			continue
+		}
+		p.drawRow(r.Row(1+i), s, &p.rows.rows[line], headed)
 	}
 	if len(p.rows.rows) == 0 {
 		r.Text(0, 1, grid.Of(themes.Dim), "no counter is known of this moment")
 	}
+}
+
+// arrange finds the lines for a width: where the name of a set and of a counter
+// do not fit side by side, the set's has a line of its own.
+func (p *momentPane) arrange(s *scene, width int) (headed bool) {
+	label, _, _, _ := p.columns(s, width)
+	for i := range p.rows.rows {
+		row := &p.rows.rows[i]
+		headed = headed || grid.Width(row.set)+1+grid.Width(row.name) > label
+	}
+	p.lines = p.lines[:0]
+	for i := range p.rows.rows {
+		if headed && (i == 0 || p.rows.rows[i].of != p.rows.rows[i-1].of) {
+			p.lines = append(p.lines, -1-i)
+		}
+		p.lines = append(p.lines, i)
+	}
+	return headed
+}
+
+// columns are the widths of a row's label, value and changes, and how many
+// changes it has.
+func (p *momentPane) columns(s *scene, width int) (label, value, change, changes int) {
+	value, change = momentValue, momentChange
+	if width < longMoments {
+		value, change = momentShortValue, momentShortChange
+	}
+	changes = 1
+	switch {
+	case width >= bothChanges && (s.past || s.baseline != nil):
+		changes = 2
+	case width < 8+value+change:
+		changes = 0
+	}
+	return max(width-value-changes*change, 1), value, change, changes
 }
 
 // drawWhen says which moment it is: from the start, by the clock, in which frame.
@@ -128,21 +170,14 @@ const (
 	bothChanges                         = 56
 )
 
-func (p *momentPane) drawRow(r grid.Region, s *scene, row *momentRow) {
-	value, change := momentValue, momentChange
+func (p *momentPane) drawRow(r grid.Region, s *scene, row *momentRow, headed bool) {
 	short := r.Width() < longMoments
-	if short {
-		value, change = momentShortValue, momentShortChange
+	label, value, change, changes := p.columns(s, r.Width())
+	if headed {
+		r.Fit(1, 0, label-1, grid.Of(themes.Text), row.name, grid.Left)
+	} else {
+		drawMomentLabel(r.Sub(0, 0, label, 1), row)
 	}
-	changes := 1
-	switch {
-	case r.Width() >= bothChanges && (s.past || s.baseline != nil):
-		changes = 2
-	case r.Width() < 8+value+change:
-		changes = 0
-	}
-	label := max(r.Width()-value-changes*change, 1)
-	drawMomentLabel(r.Sub(0, 0, label, 1), row)
 	if short {
 		drawShortNumber(r.Sub(label, 0, value, 1), grid.Of(themes.Text), row.value, false)
 	} else {

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/themes"
@@ -21,7 +23,7 @@ func (p *peaksPane) do(action keymap.Action, s *scene) bool {
 		p.offset = max(p.offset-1, 0)
 	case keymap.Down:
 		if s.view != nil {
-			p.offset = min(p.offset+1, max(len(s.view.NonArena)-1, 0))
+			p.offset = min(p.offset+1, max(p.rows(s.view)-1, 0))
 		}
 	default:
 		return false
@@ -34,48 +36,134 @@ func (p *peaksPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, "A program that measures its peaks fills this.")
 		return
 	}
-	y := 0
-	for i := range s.view.Sets {
-		if set := &s.view.Sets[i]; set.Of == recorder.OfPeaks && y < r.Height() {
-			drawPeaks(r.Row(y), s.view, set)
-			y++
-			if y < r.Height() && r.Height() > 2 {
-				drawCompatible(r.Row(y), s.view, set)
-				y++
-			}
-		}
+	all := p.rows(s.view)
+	p.offset = min(p.offset, max(all-r.Height(), 0))
+	for y := range min(all-p.offset, r.Height()) {
+		p.drawRow(r.Row(y), s.view, p.offset+y)
 	}
-	if y == 0 {
-		if peak, ok := allocatedPeak(s.view); ok {
-			pen := r.Pen(0, 0)
-			pen.Text(grid.Of(themes.Dim), "allocated peak ")
-			pen.Bytes(grid.Of(themes.Peak), peak, 0)
-			y++
-		}
-	}
-	p.offset = min(p.offset, max(len(s.view.NonArena)-(r.Height()-y), 0))
-	for i := p.offset; i < len(s.view.NonArena) && y < r.Height(); i++ {
-		drawNonArena(r.Row(y), &s.view.NonArena[i])
-		y++
-	}
-	if y == 0 {
+	if all == 0 {
 		nothing(r, "No peak was told yet. Peak regions and notes of transients outside the arena fill this.")
 	}
 }
 
+// rows is how many rows there are: each peak stack, what it would be without
+// open regions where that is told, each allocator outside the stacks, and each
+// transient.
+func (p *peaksPane) rows(view *model.SourceView) int {
+	rows := len(view.NonArena)
+	for i := range view.Sets {
+		rows += rowsOfPeak(view, &view.Sets[i])
+	}
+	return rows
+}
+
+// rowsOfPeak is how many rows a set has.
+func rowsOfPeak(view *model.SourceView, set *recorder.CounterSet) int {
+	switch {
+	case set.Of == recorder.OfPeaks && set.Values.Known(recorder.PeakCompatible):
+		return 2
+	case set.Of == recorder.OfPeaks, set.Of == recorder.OfPool && !hasStack(view, set) && peakIsKnown(view, set):
+		return 1
+	}
+	return 0
+}
+
+// hasStack says whether a peak stack tells of an allocator: the stack of a
+// device is torch's.
+func hasStack(view *model.SourceView, set *recorder.CounterSet) bool {
+	device, isTorch := strings.CutPrefix(set.ID, "torch:")
+	if !isTorch {
+		return false
+	}
+	device, _, _ = strings.Cut(device, ":")
+	for i := range view.Sets {
+		if number, ok := strings.CutPrefix(view.Sets[i].ID, "peaks:"); ok && number == device {
+			return true
+		}
+	}
+	return false
+}
+
+// peakIsKnown says whether an allocator counts its peak, or samples tell one.
+func peakIsKnown(view *model.SourceView, set *recorder.CounterSet) bool {
+	if set.Values.Known(recorder.PeakAllocated) {
+		return true
+	}
+	_, _, known := view.Peak(set.ID, recorder.Allocated)
+	return known
+}
+
+func (p *peaksPane) drawRow(r grid.Region, view *model.SourceView, row int) {
+	for _, of := range [...]string{recorder.OfPeaks, recorder.OfPool} {
+		for i := range view.Sets {
+			set := &view.Sets[i]
+			if set.Of != of {
+				continue
+			}
+			rows := rowsOfPeak(view, set)
+			switch {
+			case row >= rows:
+				row -= rows
+				continue
+			case of == recorder.OfPool:
+				drawOwnPeak(r, view, set)
+			case row == 1:
+				drawCompatible(r, view, set)
+			default:
+				drawPeaks(r, view, set)
+			}
+			return
+		}
+	}
+	if row < len(view.NonArena) {
+		drawNonArena(r, &view.NonArena[row])
+	}
+}
+
+// drawOwnPeak writes the peak that an allocator counts itself, or the largest of
+// its samples: the true one is that or more.
+func drawOwnPeak(r grid.Region, view *model.SourceView, set *recorder.CounterSet) {
+	dim := grid.Of(themes.Dim)
+	pen := r.Pen(0, 0)
+	pen.Text(grid.Of(themes.Text), poolSetName(set))
+	pen.Text(dim, " allocated peak ")
+	if peak := counterOf(set, recorder.PeakAllocated); peak != grid.Missing {
+		pen.Bytes(grid.Of(themes.Peak), peak, 0)
+		return
+	}
+	peak, _, _ := view.Peak(set.ID, recorder.Allocated)
+	pen.Rune(grid.Of(themes.Peak), atLeast(r))
+	pen.Bytes(grid.Of(themes.Peak), peak, 0)
+	pen.Text(dim, ", the largest sample")
+}
+
+// stacks is how many peak stacks a source has.
+func stacks(view *model.SourceView) (n int) {
+	for i := range view.Sets {
+		if view.Sets[i].Of == recorder.OfPeaks {
+			n++
+		}
+	}
+	return n
+}
+
 func drawPeaks(r grid.Region, view *model.SourceView, set *recorder.CounterSet) {
 	dim, plain := grid.Of(themes.Dim), grid.Of(themes.Text)
-	figure := func(c recorder.Counter) int64 { return value(view.Figure(set, c)) }
 	number := numbersFor(r)
 	pen := r.Pen(0, 0)
-	pen.Text(dim, "reported ")
-	number(&pen, grid.Of(themes.Peak).With(themes.Bold), figure(recorder.PeakReported), 0)
+	if stacks(view) > 1 {
+		pen.Text(plain, poolSetName(set))
+		pen.Text(dim, ": ")
+	} else {
+		pen.Text(dim, "reported ")
+	}
+	number(&pen, grid.Of(themes.Peak).With(themes.Bold), counterOf(set, recorder.PeakReported), 0)
 	pen.Text(dim, " = max(live ")
-	number(&pen, plain, figure(recorder.PeakLive), 0)
+	number(&pen, plain, counterOf(set, recorder.PeakLive), 0)
 	pen.Text(dim, ", floor ")
-	number(&pen, plain, figure(recorder.PeakFloor), 0)
+	number(&pen, plain, counterOf(set, recorder.PeakFloor), 0)
 	pen.Text(dim, ", open ")
-	number(&pen, plain, figure(recorder.PeakOpen), 0)
+	number(&pen, plain, counterOf(set, recorder.PeakOpen), 0)
 	pen.Text(dim, ")")
 }
 
@@ -108,28 +196,31 @@ func drawNonArena(r grid.Region, t *model.NonArenaTotal) {
 	pen.Text(dim, ")")
 }
 
-// allocatedPeak is the largest allocated peak that an allocator tells itself.
-func allocatedPeak(view *model.SourceView) (peak int64, ok bool) {
-	for i := range view.Sets {
-		if f := view.Figure(&view.Sets[i], recorder.PeakAllocated); f.Known && f.Value >= peak {
-			peak, ok = f.Value, true
-		}
-	}
-	return peak, ok
-}
-
 func (*peaksPane) origins(s *scene) (all []origin) {
 	if s.view == nil {
 		return nil
 	}
 	for i := range s.view.Sets {
 		set := &s.view.Sets[i]
+		if set.Of == recorder.OfPool && rowsOfPeak(s.view, set) > 0 {
+			all = append(all, peakOrigin(s.view, set))
+		}
 		if set.Of != recorder.OfPeaks {
 			continue
 		}
 		for _, c := range [...]recorder.Counter{recorder.PeakReported, recorder.PeakLive, recorder.PeakFloor, recorder.PeakOpen, recorder.PeakCompatible} {
-			all = append(all, origin{name: c.String(), figure: s.view.Figure(set, c)})
+			all = append(all, origin{name: poolSetName(set) + " " + c.String(), figure: s.view.Figure(set, c)})
 		}
 	}
 	return all
+}
+
+// peakOrigin is where the peak of an allocator comes from.
+func peakOrigin(view *model.SourceView, set *recorder.CounterSet) origin {
+	figure := view.Figure(set, recorder.PeakAllocated)
+	if !figure.Known {
+		peak, _, _ := view.Peak(set.ID, recorder.Allocated)
+		figure = model.Figure{Value: peak, Known: true, Origin: "the largest of the samples that were seen: the true peak is that or more"}
+	}
+	return origin{name: poolSetName(set) + " peak", figure: figure}
 }

@@ -188,3 +188,24 @@ func TestAllRanksOfADeviceAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherDevice: ) and ( turn the device that headroom and timeline are of.
+func TestAnotherDevice(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	press(d, ")")
+	if text := paneText(t, d, layout.HeadroomPane); !strings.Contains(text, "free 128G") || !strings.Contains(d.message.text, "H200 #1, device 2 of 2") {
+		t.Errorf("%s\n%s", d.message.text, text)
+	}
+	press(d, ")", "(")
+	if text := paneText(t, d, layout.HeadroomPane); !strings.Contains(text, "free 77.3G") {
+		t.Errorf("it does not come back: %s\n%s", d.message.text, text)
+	}
+}
+
+// TestTheHeaderNamesTheRank.
+func TestTheHeaderNamesTheRank(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	if header := textIn(d.grid.All().At(d.layout.Header)); !strings.Contains(header, "train.py 812 · rank 3 of night ·") {
+		t.Error(header)
+	}
+}

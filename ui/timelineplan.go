@@ -15,6 +15,7 @@ import (
 type timelinePlan struct {
 	snapshot *model.Snapshot
 	newest   *model.SourceView
+	device   string
 	series   []plannedSeries
 	limits   []widget.Limit
 	arenas   []arenaLife
@@ -53,10 +54,10 @@ const timelineScale = 4
 
 // make plans the series of a scene, once for a snapshot.
 func (p *timelinePlan) make(s *scene) {
-	if p.snapshot == s.snapshot && p.newest == s.newest {
+	if p.snapshot == s.snapshot && p.newest == s.newest && p.device == s.device {
 		return
 	}
-	p.snapshot, p.newest = s.snapshot, s.newest
+	p.snapshot, p.newest, p.device = s.snapshot, s.newest, s.device
 	p.series, p.limits, p.arenas = p.series[:0], p.limits[:0], p.arenas[:0]
 	switch {
 	case s.newest == nil:
@@ -81,11 +82,17 @@ func (p *timelinePlan) planProcess(s *scene) {
 	allocated := plannedSeries{name: "allocated", style: grid.Of(themes.Allocated), kind: widget.Area}
 	arena := plannedSeries{name: "arena", style: grid.Of(themes.Arena), kind: widget.ShadeArea}
 	reserved := plannedSeries{name: "reserved", style: grid.Of(themes.Reserved), kind: widget.Line}
+	pools, onDevice := 0, false
 	for i := range view.Sets {
 		set := &view.Sets[i]
-		if set.Of != recorder.OfPool || !isRoot(view, set) {
+		onDevice = onDevice || set.Of == recorder.OfPool && set.Device == s.device
+	}
+	for i := range view.Sets {
+		set := &view.Sets[i]
+		if set.Of != recorder.OfPool || !isRoot(view, set) || onDevice && set.Device != s.device {
 			continue
 		}
+		pools++
 		if set.Values.Known(recorder.Allocated) {
 			allocated.counters = append(allocated.counters, counterPart{view, set.ID, recorder.Allocated})
 		}
@@ -106,7 +113,54 @@ func (p *timelinePlan) planProcess(s *scene) {
 		}
 	}
 	p.addDevice(s)
+	if pools > 1 {
+		p.addPools(reserved.counters)
+	}
 }
+
+// timelinePools is how many of several allocators have a line of their own, and
+// timelinePart the part of them all below which one would lie on the axis.
+const (
+	timelinePools = 3
+	timelinePart  = 50
+)
+
+// addPools adds a line for what each of several allocators has reserved, for
+// those that have most.
+func (p *timelinePlan) addPools(parts []counterPart) {
+	var largest [timelinePools]counterPart
+	n, all := 0, int64(0)
+	for _, part := range parts {
+		all += max(partValue(part), 0)
+	}
+	for _, part := range parts {
+		if partValue(part) < all/timelinePart {
+			continue
+		}
+		at := n
+		for at > 0 && partValue(part) > partValue(largest[at-1]) {
+			if at < timelinePools {
+				largest[at] = largest[at-1]
+			}
+			at--
+		}
+		if at < timelinePools {
+			largest[at] = part
+			n = min(n+1, timelinePools)
+		}
+	}
+	for i, part := range largest[:n] {
+		kind := widget.Dotted
+		if i%2 == 1 {
+			kind = widget.Line
+		}
+		p.series = append(p.series, plannedSeries{name: poolSetName(part.view.FindSet(part.set)), style: grid.Series(i), kind: kind,
+			counters: []counterPart{part}})
+	}
+}
+
+// partValue is the newest value of a counter.
+func partValue(part counterPart) int64 { return counterOf(part.view.FindSet(part.set), part.counter) }
 
 // addDevice adds the line of the device's used memory where it does not press
 // the rest flat, else that of the process as the driver counts it.
