@@ -72,12 +72,12 @@ type Dashboard struct {
 	hintsMade [keymap.ContextCount][]keymap.Hint
 	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
 
-	hintsRefused [keymap.ContextCount]keptHints // of a process that obeys only some keys
-}
 	job struct { // of the process in the header
 		hello *recorder.Hello
 		text  string
 	}
+	hintsRefused [keymap.ContextCount]keptHints // of a process that obeys only some keys
+}
 
 // message is the line that stays at the bottom until another replaces it. The
 // result of an action is kept: what the program does meanwhile, however loud,
