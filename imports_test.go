@@ -68,7 +68,7 @@ var testFolders = map[string][]string{
 	"pool":    {"arena"},
 	"sources": {"model", "pool/cuda/cudatest"},
 	"model":   {"recorder/torchsnap"},
-	"ui":      {"recorder/torchsnap"},
+	"ui":      {"recorder/torchsnap", "recorder/algan"},
 }
 
 // TestImportsPointTheirWay holds the arrows of the house: what stands below

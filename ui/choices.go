@@ -21,6 +21,7 @@ type choices struct {
 	entry     uint64 // Seq of the log's entry that is selected
 	window    window
 	dump      dumpChoices
+	cost      costChoices
 }
 
 // arenaOf is the arena looked at; nil when the source has none.

@@ -49,6 +49,7 @@ type Dashboard struct {
 	zoomed    bool
 	panes     map[layout.Pane]pane
 	dumpPanes map[layout.Pane]pane // on a memory dump
+	costPanes map[layout.Pane]pane // on a calibration file
 	layout    layout.Layout
 	outbox    model.Outbox
 	message   message
@@ -71,6 +72,7 @@ type Dashboard struct {
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
 	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
+	costHints [keymap.ContextCount][]keymap.Hint // on a calibration file
 
 	job struct { // of the process in the header
 		hello *recorder.Hello
@@ -97,7 +99,7 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	d := &Dashboard{
 		feed: feed, options: options, clock: time.Now,
 		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source, moment: options.At,
-		focus: map[layout.View]layout.Pane{}, panes: newPanes(), dumpPanes: newDumpPanes(), stale: true,
+		focus: map[layout.View]layout.Pane{}, panes: newPanes(), dumpPanes: newDumpPanes(), costPanes: newCostPanes(), stale: true,
 		outbox: model.Outbox{ReadOnly: options.ReadOnly},
 	}
 	d.grid = grid.New(grid.NewStyles(options.Themes[0], options.Profile), options.glyphs())
@@ -105,6 +107,7 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 		d.view = view
 	}
 	d.choices.dump.begin = maps.Clone(options.Moments)
+	d.choices.cost.ask(options.Sizing)
 	d.takeData()
 	for _, warning := range options.Warnings {
 		d.say(widget.StatusWarning, warning)

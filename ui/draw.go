@@ -199,9 +199,13 @@ func (d *Dashboard) hints() []keymap.Hint {
 	if d.hintsMade[context] == nil {
 		d.hintsMade[context] = keymap.Hints(context, d.options.ReadOnly)
 		d.dumpHints[context] = hintsOnDump(d.hintsMade[context], context)
+		d.costHints[context] = hintsOnCosts(d.hintsMade[context], context)
 	}
 	if isDump(d.scene.view) {
 		return d.dumpHints[context]
+	}
+	if isCosts(d.scene.view) {
+		return d.costHints[context]
 	}
 	return d.refusedHints(d.hintsMade[context], context)
 }
@@ -240,6 +244,7 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	separate()
 	d.drawStatus(&p, r, view)
 	d.drawDumpHeader(&p, separate)
+	d.drawCostHeader(&p, separate)
 	if pool := d.choices.poolOf(view); pool != nil {
 	if job := d.jobOf(view); job != "" {
 		separate()

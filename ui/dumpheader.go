@@ -10,10 +10,10 @@ import (
 	"vramscope/ui/keymap"
 )
 
-// headName is what a source is called in the header: a dump without its folder,
-// so that the moment has room.
+// headName is what a source is called in the header: a dump or a calibration
+// file without its folder, so that what is shown of it has room.
 func headName(view *model.SourceView) string {
-	if isDump(view) {
+	if isDump(view) || isCosts(view) {
 		return view.Name[strings.LastIndexByte(view.Name, '/')+1:]
 	}
 	return view.Name

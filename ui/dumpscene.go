@@ -63,11 +63,17 @@ func (c *dumpChoices) stretch(d *dump.Device) (from, to int) {
 	return max(c.from, 0), min(c.to, last)
 }
 
-// paneOf is the pane that stands in a place: on a memory dump its own, where
-// there is one.
+// paneOf is the pane that stands in a place: on a memory dump or a calibration
+// file its own, where there is one.
 func (d *Dashboard) paneOf(name layout.Pane) pane {
 	if isDump(d.scene.view) {
 		if p := d.dumpPanes[name]; p != nil {
+			return p
+		}
+		return emptyPane{name}
+	}
+	if isCosts(d.scene.view) {
+		if p := d.costPanes[name]; p != nil {
 			return p
 		}
 		return emptyPane{name}

@@ -97,6 +97,9 @@ func (d *Dashboard) obey(text string) {
 	case recorder.CommandSnapshot, recorder.CommandCalibration:
 		d.askTyped(verb, rest)
 		return
+	case framesVerb, driverVerb:
+		d.sizeTyped(verb, rest)
+		return
 	case "panic":
 		d.breakOnPurpose(rest)
 		return
@@ -137,7 +140,7 @@ func typeable(action keymap.Action) bool {
 
 // commandWords are what can be typed after ":", for completion.
 func commandWords() []string {
-	words := []string{"open ", "source ", "at ", recorder.CommandSnapshot, recorder.CommandCalibration}
+	words := []string{"open ", "source ", "at ", framesVerb + " ", driverVerb + " ", recorder.CommandSnapshot, recorder.CommandCalibration}
 	for _, view := range layout.ViewNames() {
 		words = append(words, strings.ToLower(view))
 	}

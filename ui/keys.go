@@ -138,6 +138,8 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 		}
 	case keymap.JumpToPeak, keymap.NextOOM, keymap.PreviousOOM:
 		d.jump(action)
+	case keymap.MoreFrames, keymap.FewerFrames:
+		d.turnFrames(action)
 	case keymap.Help:
 		d.popup = newHelp()
 	case keymap.Back:
@@ -322,6 +324,10 @@ func (d *Dashboard) remember() {
 		return
 	}
 	if d.scene.view == nil {
+		return
+	}
+	if isCosts(d.scene.view) {
+		d.say(widget.StatusInfo, "calibration files are compared with `vramscope diff A B`")
 		return
 	}
 	d.baseline = &baseline{view: d.scene.view, name: d.scene.view.Name, dump: d.scene.dumpMoment()}

@@ -97,6 +97,8 @@ func groupOf(view *model.SourceView) string {
 	switch {
 	case isDump(view):
 		return "Memory dumps"
+	case isCosts(view):
+		return "Calibration files"
 	case view.File != "":
 		return "Recordings"
 	case view.Kind == recorder.KindDevice:

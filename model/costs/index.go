@@ -157,3 +157,6 @@ func fallOf(trace recorder.CostTrace) Fall {
 	}
 	return Fall{}
 }
+
+// Head is what the file says of itself, free of what a terminal obeys.
+func (x *Index) Head() Head { return headOf(x.Costs) }

@@ -99,8 +99,8 @@ func known(bytes int64) Amount { return Amount{Bytes: bytes, Known: true} }
 
 func unknown(why string) Amount { return Amount{Why: why} }
 
-// compare orders amounts, the unknown ones first.
-func (a Amount) compare(b Amount) int {
+// Compare orders amounts, the unknown ones first.
+func (a Amount) Compare(b Amount) int {
 	if a.Known != b.Known {
 		if a.Known {
 			return 1

@@ -131,7 +131,7 @@ func (x *Index) byPeak(q Question) []int {
 		if by := place[x.Scopes[a].Name] - place[x.Scopes[b].Name]; by != 0 {
 			return by
 		}
-		return peaks[b].compare(peaks[a])
+		return peaks[b].Compare(peaks[a])
 	})
 	return order
 }

@@ -60,6 +60,8 @@ const (
 	Flame
 	Direction // of the stack tree
 	Noise     // frames that only add noise
+	MoreFrames
+	FewerFrames
 
 	Pause
 	Follow
@@ -126,7 +128,7 @@ var actionNames = [ActionCount]string{
 	"next-view", "previous-view", "next-pane", "previous-pane", "zoom-pane", "sources",
 	"up", "down", "left", "right", "page-up", "page-down", "top", "bottom", "details",
 	"filter", "next-match", "previous-match", "command", "sort", "reverse-sort", "origin", "copy", "diff",
-	"open", "close", "toggle", "expand-all", "collapse-all", "drill-in", "drill-out", "flame", "direction", "noise",
+	"open", "close", "toggle", "expand-all", "collapse-all", "drill-in", "drill-out", "flame", "direction", "noise", "more-frames", "fewer-frames",
 	"pause", "follow", "axis", "zoom-in", "zoom-out", "zoom-all", "pan-back", "pan-forward",
 	"next-event", "previous-event", "peak", "next-oom", "previous-oom",
 	"next-arena", "previous-arena", "all-arenas",

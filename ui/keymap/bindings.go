@@ -57,6 +57,8 @@ var bindings = []Binding{
 	{Action: Flame, Keys: keys("T"), Help: "flame", Long: "Tree or flame graph.", Group: Trees, hint: 12, where: in(Tree)},
 	{Action: Direction, Keys: keys("w"), Help: "which way", Long: "Stacks of a dump from the allocator up, or from the program down.", Group: Trees, where: in(Tree)},
 	{Action: Noise, Keys: keys("u"), Help: "noise", Long: "Show the frames of a dump's stacks that only add noise, and hide them again.", Group: Trees, where: in(Tree)},
+	{Action: MoreFrames, Keys: keys("+", "="), Help: "frames", Long: "Size scopes for a frame more: what they take is replayed. :frames 64 takes any number.", Group: Trees, where: in(List, Tree)},
+	{Action: FewerFrames, Keys: keys("-"), Help: "fewer frames", Long: "Size scopes for a frame less.", Group: Trees, where: in(List, Tree)},
 
 	{Action: NextArena, Keys: keys(")"), Help: "next arena", Long: "Look at the next arena.", Group: Trees, where: panes},
 	{Action: PreviousArena, Keys: keys("("), Help: "last arena", Long: "Look at the arena before.", Group: Trees, where: panes},
