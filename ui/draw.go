@@ -241,15 +241,15 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 		p.Rune(style, ' ')
 		p.Text(style, pidText(view.Hello.PID))
 	}
+	if job := d.jobOf(view); job != "" {
+		separate()
+		p.Text(style.With(themes.Bold), job)
+	}
 	separate()
 	d.drawStatus(&p, r, view)
 	d.drawDumpHeader(&p, separate)
 	d.drawCostHeader(&p, separate)
 	if pool := d.choices.poolOf(view); pool != nil {
-	if job := d.jobOf(view); job != "" {
-		separate()
-		p.Text(style.With(themes.Bold), job)
-	}
 		separate()
 		p.Text(style, "tier ")
 		p.Text(style.With(themes.Bold), pool.State.Tier)
@@ -280,11 +280,6 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	}
 }
 
-// drawStatus says how the source is doing and which moment is shown.
-func (d *Dashboard) drawStatus(p *grid.Pen, r grid.Region, view *model.SourceView) {
-	state, style := sourceState(view, d.paused), grid.Of(themes.Header)
-	mark, markStyle := widget.SourceMark(r.Glyphs(), state)
-	p.Rune(markStyle, mark)
 // gpuName is what a process calls a device, or its first one.
 func gpuName(hello *recorder.Hello, device string) string {
 	for i := range hello.GPUs {
@@ -303,6 +298,11 @@ func (d *Dashboard) jobOf(view *model.SourceView) string {
 	return d.job.text
 }
 
+// drawStatus says how the source is doing and which moment is shown.
+func (d *Dashboard) drawStatus(p *grid.Pen, r grid.Region, view *model.SourceView) {
+	state, style := sourceState(view, d.paused), grid.Of(themes.Header)
+	mark, markStyle := widget.SourceMark(r.Glyphs(), state)
+	p.Rune(markStyle, mark)
 	p.Rune(style, ' ')
 	switch {
 	case view.Past:
