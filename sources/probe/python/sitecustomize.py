@@ -15,7 +15,7 @@ class _ProbeStarter:
 
     LIBRARIES = frozenset((
         "torch", "cupy", "rmm", "jax", "taichi", "quadrants", "algan", "vibespatial", "vramscope_probe"))
-    LOOKS = 10  # a second apart, for a library that was asked for to appear
+    PATIENCE = 10.0  # seconds for a library that was asked for to appear
 
     def __init__(self):
         self.waits_in = 0  # the process whose thread waits: threads do not survive a fork
@@ -38,13 +38,15 @@ class _ProbeStarter:
         that could not be loaded it is armed again."""
         try:
             import time
-            for _ in range(self.LOOKS):
+            pause, end = 0.02, time.monotonic() + self.PATIENCE
+            while time.monotonic() < end:
                 if not self.LIBRARIES.isdisjoint(sys.modules):
                     import vramscope_probe  # noqa: F401
                     if self in sys.meta_path:
                         sys.meta_path.remove(self)
                     return
-                time.sleep(1)
+                time.sleep(pause)
+                pause = min(2 * pause, 1.0)
             self.waits_in = 0
         except BaseException:
             pass

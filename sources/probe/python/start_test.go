@@ -1,0 +1,194 @@
+package python_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vramscope/recorder"
+	"vramscope/sources/probe/python/pythontest"
+)
+
+// userFolder is a folder of the user's own modules: name to text.
+func userFolder(t *testing.T, modules map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range modules {
+		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// launched starts a script as the launcher does: the probe's folder is first in
+// PYTHONPATH, the user's own one behind it.
+func launched(t *testing.T, script string, modules map[string]string, env ...string) *pythontest.Process {
+	t.Helper()
+	probe := pythontest.Module(t)
+	entries := probe + string(filepath.ListSeparator) + userFolder(t, modules)
+	return pythontest.Start(t, script, append([]string{"VRAMSCOPE_TARGET=1", "PYTHONPATH=" + entries, "PROBE_FOLDER=" + probe}, env...)...)
+}
+
+const stays = "import sys\nprint('ready')\nsys.stdin.read()\n"
+
+// The probe starts with the first GPU library, in children too, and the
+// program's own start is not touched.
+func TestTheProbeStartsWithAGPULibrary(t *testing.T) {
+	standIns := map[string]string{"torch": "loaded = True\n"}
+	for _, c := range []struct{ name, script string }{
+		{"imported", "import torch\n" + stays},
+		{"imported by name", "import importlib\nimportlib.import_module('torch')\n" + stays},
+		{"after one that is not there", "try:\n    import cupy\nexcept ImportError:\n    pass\nimport torch\n" + stays},
+		{"in a thread", "import threading\ndef load():\n    import torch\nthreading.Thread(target=load).start()\n" + stays},
+		{"by the module itself", "import vramscope_probe\n" + stays},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := launched(t, c.script, standIns)
+			r := pythontest.Read(t, p.Path(), false)
+			if hello := pythontest.Next[*recorder.Hello](r); hello.PID != p.PID() || hello.Name != "render.py" {
+				t.Errorf("the hello is %+v", hello)
+			}
+			p.Quiet()
+		})
+	}
+	t.Run("in a child", func(t *testing.T) {
+		p := launched(t, `
+import os, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import torch, sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+sys.stdin.read()
+child.communicate()
+`, standIns)
+		pid := p.Line()
+		p.Until("the child's socket is there", func() bool {
+			found, _ := filepath.Glob(filepath.Join(p.Directory, pid+"-*.sock"))
+			return len(found) == 1
+		})
+		p.Quiet()
+	})
+	t.Run("in a child that was forked before it started", func(t *testing.T) {
+		p := launched(t, `
+import os, sys
+import torch
+read, write = os.pipe()
+pid = os.fork()
+if pid == 0:
+    os.close(write)
+    print(os.getpid(), flush=True)
+    os.read(read, 1)
+    sys.exit(0)
+os.close(read)
+print("ready", flush=True)
+sys.stdin.read()
+os.close(write)
+os.waitpid(pid, 0)
+`, standIns)
+		p.Line()
+		p.Line()
+		p.Path()
+		p.Quiet()
+	})
+}
+
+// Nothing of the probe is there where it is not asked for, and nothing but a
+// look at imports where no GPU library is loaded.
+func TestTheProbeStaysAwayFromOthers(t *testing.T) {
+	const look = `
+import sys, threading
+import json, csv, sqlite3
+try:
+    import torch
+except ImportError:
+    pass
+print("vramscope_probe" in sys.modules, any("Probe" in type(f).__name__ for f in sys.meta_path), threading.active_count(), "sitecustomize" in sys.modules)
+`
+	for _, c := range []struct {
+		name, script string
+		env          []string
+		modules      map[string]string
+		want         string
+	}{
+		{"no target", look, []string{"VRAMSCOPE_TARGET="}, map[string]string{"torch": ""}, "False False 1 True"},
+		{"switched off", look, []string{"VRAMSCOPE_PROBE=0"}, map[string]string{"torch": ""}, "False False 1 True"},
+		{"no library", strings.Replace(look, "import torch", "pass", 1), nil, nil, "False True 1 True"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := launched(t, c.script, c.modules, c.env...)
+			if line := p.Line(); line != c.want {
+				t.Errorf("the program sees %q, want %q", line, c.want)
+			}
+			p.Quiet()
+			if entries, _ := os.ReadDir(p.Directory); len(entries) != 0 {
+				t.Errorf("there is a socket: %v", entries)
+			}
+		})
+	}
+}
+
+// The user's own sitecustomize runs as if the probe's were not there: it finds
+// neither its folder nor its variable, children find both, and what it raises
+// is said as Python says it.
+func TestTheUsersOwnSitecustomizeRuns(t *testing.T) {
+	const own = `
+import os, sys
+probe = os.environ["PROBE_FOLDER"]
+sys.seen = (probe in sys.path, probe in os.environ["PYTHONPATH"], os.path.basename(__file__), __name__ == "sitecustomize",
+            sys.modules["sitecustomize"].__file__ == __file__)
+os.environ["FROM_OWN"] = "1"
+`
+	const look = `
+import os, sys
+import sitecustomize
+probe = os.environ["PROBE_FOLDER"]
+print(sys.seen, sitecustomize.__file__.startswith(probe), probe in sys.path, os.environ["PYTHONPATH"].split(":")[0] == probe, os.environ["PYTHONPATH"].count(probe), os.environ["FROM_OWN"])
+if len(sys.argv) == 1:
+    import subprocess
+    subprocess.run([sys.executable, __file__, "child"])
+`
+	p := launched(t, look, map[string]string{"sitecustomize": own})
+	const want = "(False, False, 'sitecustomize.py', True, True) False True True 1 1"
+	for _, who := range []string{"the program", "its child"} {
+		if line := p.Line(); line != want {
+			t.Errorf("%s sees %q, want %q", who, line, want)
+		}
+	}
+	p.Quiet()
+
+	for _, target := range []string{"1", ""} {
+		broken := launched(t, "print('on')\n", map[string]string{"sitecustomize": "raise ValueError('my own')\n"}, "VRAMSCOPE_TARGET="+target)
+		if line := broken.Line(); line != "on" {
+			t.Errorf("the program printed %q", line)
+		}
+		if text := broken.Stderr(); !strings.Contains(text, "Error in sitecustomize") || !strings.Contains(text, "ValueError: my own") {
+			t.Errorf("with target %q Python says %q", target, text)
+		}
+	}
+}
+
+// A probe that cannot be loaded costs the program nothing.
+func TestABrokenProbeIsNotNoticed(t *testing.T) {
+	for _, text := range []string{"def (", "raise SystemExit(3)", "raise KeyboardInterrupt", "import no_such_module", "1 / 0"} {
+		t.Run(text, func(t *testing.T) {
+			dir := pythontest.Module(t)
+			if err := os.WriteFile(filepath.Join(dir, "vramscope_probe.py"), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p := pythontest.StartWith(t, `
+import sys
+sys.path.pop(0) # the script's folder has a whole probe
+import threading, time
+import torch
+deadline = time.monotonic() + 30
+while any(thread.name == "vramscope-start" for thread in threading.enumerate()) and time.monotonic() < deadline:
+    time.sleep(0.01)
+print("on", "vramscope_probe" in sys.modules)
+`, pythontest.Options{Env: []string{"VRAMSCOPE_TARGET=1", "PYTHONPATH=" + dir + ":" + userFolder(t, map[string]string{"torch": ""})}})
+			if line := p.Line(); line != "on False" {
+				t.Errorf("the program printed %q", line)
+			}
+			p.Quiet()
+		})
+	}
+}
