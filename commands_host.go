@@ -129,11 +129,14 @@ func (p *program) host(ctx context.Context, flags *hostFlags) error {
 		return p.serveHosts(ctx, flags)
 	}
 	h := newHub(ctx, &p.settings)
-	if err := p.watchLive(h); err != nil {
-		_ = h.close()
-		return err
-	}
-	h.spawn(func() { p.startHosts(h, flags) })
+	p.watchMachine(h)
+	h.spawn(func() {
+		p.startHosts(h, flags)
+		// The dashboard opens on the render: other programs come after it.
+		if err := h.discover(); err != nil && h.ctx.Err() == nil {
+			h.note(local.MachineID, err.Error())
+		}
+	})
 	watchLightly(true)
 	return p.show(h)
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -340,7 +341,7 @@ func TestReclaimSaysWhatItWaitsFor(t *testing.T) {
 // first. Keys reach one of them, or all on its GPU.
 func TestHostOnEveryGPU(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{Devices: 2})
-	m.headless("--gpu", cudatest.UUID(0))
+	beside := m.headless("--gpu", cudatest.UUID(0))
 	term := m.terminal(160, 44, append(small, "--gpu", "all")...)
 	term.send("2")
 	screen := term.waitFor("three renders on two GPUs", func(screen string) bool {
@@ -353,6 +354,9 @@ func TestHostOnEveryGPU(t *testing.T) {
 		t.Errorf("each GPU has one line:\n%s", devices)
 	}
 	selected := number(screen, `▸ host render #(\d)`)
+	if strings.Contains(screen, fmt.Sprintf("▸ host render #0 %d ", beside.Process.Pid)) {
+		t.Error("it opens on another program than its own renders")
+	}
 	term.send("R")
 	term.waitFor("the question about one", func(screen string) bool { return strings.Count(screen, "(pid ") == 1 })
 	term.send("n")

@@ -80,10 +80,15 @@ func (p *program) watchLive(h *hub) error {
 	if err := h.discover(); err != nil {
 		p.warnings = append(p.warnings, err.Error())
 	}
+	p.watchMachine(h)
+	return nil
+}
+
+// watchMachine watches the devices and the memory of this machine.
+func (p *program) watchMachine(h *hub) {
 	h.watchDevices()
 	machine := &local.Machine{}
 	h.attach(machine, model.SourceInfo{ID: machine.ID(), Kind: recorder.KindHost, Name: "host"})
-	return nil
 }
 
 // demoWhereNothingIs starts a demo render once it is clear that there is
