@@ -7,10 +7,11 @@ as one file, joined in the order of python.go.
 """
 import os
 
+from .calibration import save_calibration
 from .scopes import arena, note_peak, scope
 from .session import poll, problem, start, stop
 
-__all__ = ["scope", "arena", "note_peak", "poll", "start", "stop"]
+__all__ = ["scope", "arena", "note_peak", "poll", "save_calibration", "start", "stop"]
 
 if os.environ.get("VRAMSCOPE_PROBE") != "0":
     start()

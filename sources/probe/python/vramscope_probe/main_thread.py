@@ -4,23 +4,21 @@ What attaches to an allocator must not do so in the middle of one of its calls o
 another thread.
 """
 import collections
-import ctypes
+
+from .pending import PendingCall, of_a_signal
 
 _MAIN_CALLS = collections.deque()
 
 
-def _run_main_call(_):
+def _run_main_call():
     try:
         _MAIN_CALLS.popleft()()
-    except KeyboardInterrupt:  # a signal that came meanwhile is the program's
-        ctypes.pythonapi.PyErr_SetInterrupt()
-    except BaseException:
-        pass
-    return 0
+    except BaseException as error:
+        if of_a_signal(error):  # it came meanwhile, and is the program's
+            raise
 
 
-# The interpreter keeps only the address of what it is to call.
-_MAIN_CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_run_main_call)
+_MAIN_CALL = PendingCall(_run_main_call)
 
 
 def on_main_thread(call):
@@ -28,7 +26,7 @@ def on_main_thread(call):
     interpreter's list is full. It returns at once and knows no bound in time: a
     long call into C comes first."""
     _MAIN_CALLS.append(call)
-    if ctypes.pythonapi.Py_AddPendingCall(_MAIN_CALL, None) == 0:
+    if _MAIN_CALL.queue():
         return True
     try:
         _MAIN_CALLS.remove(call)

@@ -8,13 +8,9 @@ import os
 import time
 
 from .adapter import ADAPTERS, Adapter, Sets
+from .calibration import save_calibration
 from .device import DRIVER, DriverFree, gpus_of
 from .pressure import gpu_pressure, host_pressure, trim_host
-
-try:
-    from .calibration import save_calibration
-except ImportError:
-    pass  # in one file it stands above
 
 #: What headroom is checked at where the command names no fraction.
 HEADROOM_FRACTION = 0.15
