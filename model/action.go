@@ -71,8 +71,29 @@ func (a *Action) outcome() (parts []string) {
 	if change := a.change(); change != "" {
 		parts = append(parts, change)
 	}
-	for _, line := range ack.Result {
+	return append(parts, reasons(ack.Result)...)
+}
+
+// shownReasons is how many reasons the line of a command has; all of them are
+// among its details.
+const shownReasons = 2
+
+// reasons are why less came back than asked. Of several, each says what of.
+func reasons(results []recorder.ResultLine) (parts []string) {
+	all := 0
+	for _, line := range results {
 		if line.Why != "" {
+			all++
+		}
+	}
+	for _, line := range results {
+		switch {
+		case line.Why == "":
+		case len(parts) == shownReasons:
+			return append(parts, countOf(int64(all-shownReasons), "more reason"))
+		case all > 1 && line.What != "":
+			parts = append(parts, line.What+": "+line.Why)
+		default:
 			parts = append(parts, line.Why)
 		}
 	}

@@ -34,6 +34,10 @@ func TestTheLineThatStays(t *testing.T) {
 		{"done", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone, Took: 4_200_000, Before: before, After: after,
 			Result: []recorder.ResultLine{{What: "empty cache", Why: "1 segment is split"}}}},
 			"force reclaim · 4.2 ms · reserved 22.7 GiB → 18.4 GiB · 1 segment is split"},
+		{"several", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone, Result: []recorder.ResultLine{
+			{What: "gc"}, {What: "torch 0", Freed: pointer(int64(1 << 30)), Why: "12 segments are split"}, {What: "cupy", Why: "its blocks are in use"},
+			{What: "rmm", Why: "it gives nothing back"}, {What: "jax", Why: "it has no call for it"}}}},
+			"force reclaim · 1.0 GiB back to the driver · torch 0: 12 segments are split · cupy: its blocks are in use · 2 more reasons"},
 		{"freed", Action{Command: recorder.Command{Name: recorder.CommandReclaim}, Final: &recorder.Ack{State: recorder.AckDone,
 			Result: []recorder.ResultLine{{What: "gc", Freed: pointer(int64(1 << 20))}, {What: "empty cache", Freed: pointer(int64(1 << 20))}}}},
 			"reclaim · 2.0 MiB back to the driver"},
@@ -48,6 +52,27 @@ func TestTheLineThatStays(t *testing.T) {
 	} {
 		if got := check.action.Line(); got != check.want {
 			t.Errorf("%s: %q, want %q", check.name, got, check.want)
+		}
+	}
+}
+
+// TestWhatACommandWaitsFor: what, for how long, and until when.
+func TestWhatACommandWaitsFor(t *testing.T) {
+	a := Action{Command: recorder.Command{Name: recorder.CommandReclaim, TTL: 30_000}, Sent: 5_000_000_000}
+	for _, check := range []struct {
+		accepted *recorder.Ack
+		now      int64
+		want     string
+	}{
+		{nil, 5_000_000_000, "reclaim on render.py · sent, not taken yet"},
+		{nil, 9_900_000_000, "reclaim on render.py · sent, not taken yet · 4 s"},
+		{&recorder.Ack{State: recorder.AckAccepted}, 5_500_000_000, "reclaim on render.py · accepted"},
+		{&recorder.Ack{State: recorder.AckAccepted, Where: "the next frame boundary"}, 12_000_000_000, "reclaim on render.py · waits for the next frame boundary · 7 s of at most 30 s"},
+		{&recorder.Ack{State: recorder.AckAccepted, Where: "the device"}, 40_000_000_000, "reclaim on render.py · waits for the device · 35 s"}, // it runs
+	} {
+		a.Accepted = check.accepted
+		if got := a.Waiting(check.now, "render.py"); got != check.want {
+			t.Errorf("%q, want %q", got, check.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -67,6 +68,7 @@ type Dashboard struct {
 	choices  choices
 	sent     []sentCommand
 	offered  string    // ID of the source that c offers first: a file just written, or what was looked at before it
+	cameBack string    // ID of the run that was offered last
 	dumps    dumpWork  // what panes on a memory dump have had worked out
 	later    []tea.Cmd // what a typed command started
 
@@ -224,6 +226,7 @@ func (d *Dashboard) takeData() {
 	}
 	d.readLog()
 	d.followCommands()
+	d.offerComeback()
 	d.setScene()
 	if d.scene.dumpOf(); d.choices.dump.refused != nil {
 		d.say(widget.StatusError, d.choices.dump.refused.Error())
@@ -264,12 +267,23 @@ func (d *Dashboard) readLog() {
 		d.seen = entry.Seq
 		switch {
 		case entry.Kind == model.EntryAction:
-			d.message = message{kind: actionKind(entry), text: entry.Text, wall: d.wallAt(entry.Ns), kept: true}
+			d.message = message{kind: actionKind(entry), text: entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
 		case d.message.kept:
 		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
 			d.message = message{kind: widget.StatusError, text: entry.Name + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		}
 	}
+}
+
+// manySteps is from how many steps on a command's line says where each is told.
+const manySteps = 3
+
+// stepsText says where to read what a command did, step by step.
+func stepsText(entry model.Entry) string {
+	if len(entry.Detail) < manySteps {
+		return ""
+	}
+	return fmt.Sprintf(" · 7 tells each of the %d steps", len(entry.Detail))
 }
 
 // wallAt is a moment in monotonic ns of this machine in Unix ns.

@@ -220,7 +220,10 @@ func entryLook(r grid.Region, entry *model.Entry) (rune, grid.Style) {
 }
 
 // eventPane is everything about the selected entry of the log.
-type eventPane struct{ offset int }
+type eventPane struct {
+	offset int
+	of     uint64 // Seq of the entry that was drawn last
+}
 
 func (*eventPane) title(*scene) (string, string) { return "Event", "" }
 func (*eventPane) keys() keymap.Context          { return keymap.List }
@@ -242,6 +245,9 @@ func (p *eventPane) draw(r grid.Region, s *scene, _ bool) {
 	if entry == nil {
 		nothing(r, "The selected event's details fill this: who asked for how much, what was free, what was done.")
 		return
+	}
+	if p.of != entry.Seq {
+		p.of, p.offset = entry.Seq, 0
 	}
 	style := grid.Of(themes.Text)
 	rows := widget.Paragraph(r, style.With(themes.Bold), entry.Text)

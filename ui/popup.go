@@ -27,11 +27,17 @@ type popupLine struct {
 	head  bool       // a heading
 }
 
+// widestPopup is the most columns of a popup, its frame among them.
+const widestPopup = 100
+
+// popupWidth is the columns inside a popup on a screen.
+func popupWidth(screen int) int { return min(screen, widestPopup) - 2 }
+
 // labelWidth is the widest label of a popup that does not push its text away.
 const labelWidth = 30
 
 func (p *popup) draw(r grid.Region) {
-	width := min(r.Width(), 100)
+	width := min(r.Width(), widestPopup)
 	height := min(r.Height(), len(p.lines)+2)
 	if width < 3 || height < 3 {
 		width, height = r.Width(), r.Height()

@@ -129,8 +129,12 @@ func (d *Dashboard) showOrigins() {
 		return
 	}
 	p := &popup{title: "Where these numbers come from", selected: -1}
-	for _, line := range o.origins(&d.scene) {
-		p.lines = append(p.lines, originLine(line))
+	all, column := o.origins(&d.scene), 0
+	for _, line := range all {
+		column = max(column, min(grid.Width(line.name), labelWidth))
+	}
+	for _, line := range all {
+		p.lines = append(p.lines, wrapped(originLine(line), popupWidth(d.width)-column-3)...)
 	}
 	if len(p.lines) == 0 {
 		d.say(widget.StatusInfo, "this pane shows no number yet")
@@ -170,10 +174,19 @@ func (d *Dashboard) showDetails() {
 	}
 	shown := &popup{title: title, selected: -1}
 	for _, line := range lines {
-		wrapped := widget.Wrap(line, 94)
-		for text, more := wrapped.Next(); more; text, more = wrapped.Next() {
-			shown.lines = append(shown.lines, popupLine{text: text})
-		}
+		shown.lines = append(shown.lines, wrapped(popupLine{text: line}, popupWidth(d.width)-3)...)
 	}
 	d.popup = shown
+}
+
+// wrapped is a line of a pop-up as the rows that it takes, its text in so many
+// columns. What has no text is a row all the same.
+func wrapped(line popupLine, columns int) []popupLine {
+	wrap := widget.Wrap(line.text, max(columns, 10))
+	text, more := wrap.Next()
+	rows := []popupLine{{label: line.label, text: text, style: line.style}}
+	for text, more = wrap.Next(); more; text, more = wrap.Next() {
+		rows = append(rows, popupLine{text: text, style: line.style})
+	}
+	return rows
 }
