@@ -11,6 +11,7 @@ import (
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/sources/probe"
+	"vramscope/sources/probe/attach"
 	"vramscope/ui/grid"
 )
 
@@ -66,7 +67,38 @@ func (p *program) doctor(ctx context.Context) error {
 		}
 	}
 	if programs == 0 {
-		say(false, "no program with a probe runs here", "start one with `vramscope demo --headless`")
+		say(false, "no program with a probe runs here", "start one with `vramscope run -- python render.py`, or `vramscope demo --headless`")
+	}
+	return diagnosePythons(snapshot, say)
+}
+
+// mostPythons is how many Python processes are listed one by one.
+const mostPythons = 40
+
+// diagnosePythons says of each Python process that has no probe whether one can
+// be let in, and how.
+func diagnosePythons(snapshot *model.Snapshot, say func(good bool, what, how string)) error {
+	pythons, err := attach.Processes()
+	if err != nil {
+		return err
+	}
+	listed := 0
+	for _, process := range pythons {
+		if snapshot.Find(process.SocketName().ID()) != nil {
+			continue // it is among the sources
+		}
+		if listed++; listed > mostPythons {
+			continue
+		}
+		what := fmt.Sprintf("Python %v, process %d, %s", process.Version, process.PID, process.Name)
+		if obstacle := process.Obstacle(); obstacle != nil {
+			say(false, what, obstacle.Error())
+		} else {
+			say(true, what+": can be entered", fmt.Sprintf("let the probe in with `vramscope attach %d`", process.PID))
+		}
+	}
+	if listed > mostPythons {
+		say(true, fmt.Sprintf("%d more Python processes", listed-mostPythons), "vramscope attach PID says of each whether it can be entered")
 	}
 	return nil
 }

@@ -115,6 +115,7 @@ type program struct {
 	out      io.Writer
 	problems io.Writer
 	lookup   func(string) (string, bool)
+	begin    string // ID of the source that the dashboard begins with, "" for the first
 }
 
 const exitHelp = `
@@ -150,7 +151,7 @@ that can be seen here: GPUs, and programs that let it in.
 	p.settings.addFlags(root)
 	root.AddCommand(
 		p.demoCommand(), p.hostCommand(), p.recordCommand(), p.reportCommand(), p.diffCommand(), p.renderCommand(), p.checkCommand(),
-		p.sendCommand(), p.doctorCommand(), p.runCommand(), p.probeCommand(),
+		p.sendCommand(), p.doctorCommand(), p.runCommand(), p.attachCommand(), p.probeCommand(),
 	)
 	return root
 }

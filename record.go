@@ -126,8 +126,9 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	return err
 }
 
-// obeyTime is how long an answer to a command is waited for.
-const obeyTime = 30 * time.Second
+// obeyTime is how long an answer to a command is waited for: longer than the
+// command may wait for the program, so that "expired" is heard.
+const obeyTime = 35 * time.Second
 
 // obey sends a command and waits for its final answer.
 func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandArgs) (*recorder.Ack, error) {

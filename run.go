@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,6 +111,7 @@ func (p *program) run(interrupted context.Context, flags *runFlags, argv []strin
 	if options.Snapshots, err = flags.snapshots(time.Now()); err != nil {
 		return runFailure(err)
 	}
+	older := snapshotsAt(options.Snapshots)
 	if interrupted.Err() != nil {
 		return context.Cause(interrupted)
 	}
@@ -140,7 +142,7 @@ func (p *program) run(interrupted context.Context, flags *runFlags, argv []strin
 		}
 	}
 	if !flags.quiet {
-		p.saySnapshots(options.Snapshots)
+		p.saySnapshots(options.Snapshots, older)
 	}
 	switch {
 	case err != nil:
@@ -196,22 +198,32 @@ func (p *program) sayRecorded(path string, heard int, failed error) {
 	}
 }
 
-// saySnapshots names the snapshots that were written at a failed allocation.
-func (p *program) saySnapshots(prefix string) {
+// saySnapshots names the snapshots that were written at a failed allocation;
+// older ones were there before.
+func (p *program) saySnapshots(prefix string, older []string) {
+	for _, path := range snapshotsAt(prefix) {
+		if !slices.Contains(older, path) {
+			p.remark("torch's memory when an allocation failed: vramscope %s", path)
+		}
+	}
+}
+
+// snapshotsAt are the snapshots whose paths begin in that way.
+func snapshotsAt(prefix string) (paths []string) {
 	if prefix == "" {
-		return
+		return nil
 	}
 	directory, stem := filepath.Split(prefix)
 	entries, err := os.ReadDir(directory)
 	if err != nil {
-		return
+		return nil
 	}
 	for _, entry := range entries {
-		if rest, ours := strings.CutPrefix(entry.Name(), stem); ours && strings.HasPrefix(rest, ".") &&
-			strings.Contains(rest, "oom-") && strings.HasSuffix(rest, ".pickle") {
-			p.remark("torch's memory when an allocation failed: vramscope %s", filepath.Join(directory, entry.Name()))
+		if rest, ours := strings.CutPrefix(entry.Name(), stem+".oom-"); ours && strings.HasSuffix(rest, ".pickle") {
+			paths = append(paths, filepath.Join(directory, entry.Name()))
 		}
 	}
+	return paths
 }
 
 // remark is a line of ours among those of the program.

@@ -154,6 +154,12 @@ func TestRunRecordsWhatTheDiskTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := demoProcess(t, out)
+	t.Cleanup(func() {
+		if command.ProcessState == nil {
+			_ = syscall.Kill(demo, syscall.SIGKILL)
+			_ = command.Wait()
+		}
+	})
 	waitRecorded(t, path, demo)
 	// From now on no file of the parent's grows, those of the program do.
 	none := unix.Rlimit{Cur: 1, Max: 1}
@@ -234,18 +240,26 @@ func waitFrames(t *testing.T, environment []string, pid, count int) {
 	}
 }
 
-// waitRecorded waits until the file holds something of a process. Its writer
-// makes it readable each second.
+// waitRecorded waits until the file holds something of a process.
 func waitRecorded(t *testing.T, path string, pid int) {
+	t.Helper()
+	waitReported(t, path, func(report model.Report) bool {
+		return slices.ContainsFunc(report.Sources, func(s model.SourceReport) bool { return s.PID == pid })
+	})
+}
+
+// waitReported waits until the report on a file that is being written satisfies
+// a condition. Its writer makes it readable each second.
+func waitReported(t *testing.T, path string, condition func(model.Report) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		out, _, _ := run(t, "report", "--json", path)
 		var report model.Report
-		if json.Unmarshal([]byte(out), &report) == nil && slices.ContainsFunc(report.Sources, func(s model.SourceReport) bool { return s.PID == pid }) {
+		if json.Unmarshal([]byte(out), &report) == nil && condition(report) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("process %d was not recorded: %s", pid, out)
+			t.Fatalf("it was not recorded: %s", out)
 		}
 	}
 }

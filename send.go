@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,9 +49,7 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 		return err
 	}
 	if asJSON {
-		encoder := json.NewEncoder(p.out)
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(ack); err != nil {
+		if err := p.printRecord(ack); err != nil {
 			return err
 		}
 	} else {
@@ -63,6 +62,20 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 		return exitError{code: exitFailed}
 	}
 	return nil
+}
+
+// printRecord prints a record as its format has it, on lines of its own.
+func (p *program) printRecord(record recorder.Record) error {
+	line, err := recorder.AppendLine(nil, record)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, line, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.out, strings.TrimRight(text.String(), "\n"))
+	return err
 }
 
 func (p *program) sendWith(ctx context.Context, h *hub, source, name string, args recorder.CommandArgs, yes bool) (*recorder.Ack, *model.Action, error) {

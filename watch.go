@@ -121,7 +121,7 @@ func (p *program) showAt(h *hub, moments map[string]dump.Moment) error {
 		_ = h.close()
 		return err
 	}
-	options.Warnings, options.Moments = p.warnings, moments
+	options.Warnings, options.Moments, options.Source = p.warnings, moments, p.begin
 	if h.hasFiles() {
 		terminal.Frames = ui.FramesFile
 	}

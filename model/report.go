@@ -42,6 +42,8 @@ type SourceReport struct {
 	Name         string           `json:"name,omitempty"`
 	Version      string           `json:"version,omitempty"` // of the writer
 	PID          int              `json:"pid,omitempty"`
+	Job          string           `json:"job,omitempty"`     // that several processes share
+	Rank         *int             `json:"rank,omitempty"`    // its place in the job
 	GPUs         []string         `json:"gpus,omitempty"`    // UUIDs
 	Started      string           `json:"started,omitempty"` // wall clock at the first record, RFC 3339 in UTC
 	DurationNs   int64            `json:"duration_ns"`       // from the first record to the last
@@ -183,7 +185,7 @@ func sourceReport(v *SourceView, log []Entry) SourceReport {
 		report.Ended = cmp.Or(v.Goodbye.Why, "without a reason")
 	}
 	if hello := v.Hello; hello != nil {
-		report.Version, report.PID = hello.Version, hello.PID
+		report.Version, report.PID, report.Job, report.Rank = hello.Version, hello.PID, hello.Job, hello.Rank
 		for _, gpu := range hello.GPUs {
 			report.GPUs = append(report.GPUs, gpu.UUID)
 		}

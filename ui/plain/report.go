@@ -34,7 +34,14 @@ func Report(report *model.Report) string {
 }
 
 func (p *page) sourceReport(s *model.SourceReport) {
-	p.line(0, "%s %s", s.Kind, s.Name)
+	place := ""
+	if s.Rank != nil {
+		place = fmt.Sprintf(", rank %d", *s.Rank)
+	}
+	if s.Job != "" {
+		place += " of " + s.Job
+	}
+	p.line(0, "%s %s%s", s.Kind, s.Name, place)
 	frames := ""
 	if s.Frames != nil {
 		frames = fmt.Sprintf(", frames %d to %d", s.Frames.First, s.Frames.Last)

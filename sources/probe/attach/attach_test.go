@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"vramscope/recorder"
 	"vramscope/sources/probe"
 	"vramscope/sources/probe/attach"
 )
@@ -322,7 +321,7 @@ print(sorted(name for name in globals() if not name.startswith("__")), flush=Tru
 	}
 	noLeftovers(t, before)
 	hello, err := probe.Greet(t.Context(), filepath.Join(directory, reached.Process.SocketName().String()))
-	if err != nil || hello.PID != p.Process.Pid || hello.Kind != recorder.KindProcess {
+	if err != nil || hello.PID != p.Process.Pid || hello.Kind != "process" {
 		t.Errorf("hello %+v, %v", hello, err)
 	}
 	again, err := attach.Attach(t.Context(), p.Process.Pid, attach.Options{})
