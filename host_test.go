@@ -163,9 +163,9 @@ func number(screen, expression string) int {
 // small are the flags of a render that a test watches.
 var small = []string{"host", "--memory", "64MiB", "--speed", "30"}
 
-// TestHostIsWatchedAndObeys opens the dashboard on a render on a GPU and presses
+// TestCUDAHostIsWatchedAndObeys opens the dashboard on a render on a GPU and presses
 // every key that acts.
-func TestHostIsWatchedAndObeys(t *testing.T) {
+func TestCUDAHostIsWatchedAndObeys(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{})
 	before := m.headroom(0)
 	term := m.terminal(160, 44, append(small, "--cuda-default-pool", "0.1")...)
@@ -227,9 +227,9 @@ func TestHostIsWatchedAndObeys(t *testing.T) {
 	}
 }
 
-// TestHostSurvivesTheDriversOutOfMemory lets the driver refuse, and the ladder
+// TestCUDAHostSurvivesTheDriversOutOfMemory lets the driver refuse, and the ladder
 // run for it.
-func TestHostSurvivesTheDriversOutOfMemory(t *testing.T) {
+func TestCUDAHostSurvivesTheDriversOutOfMemory(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{Memory: 2 << 30, Log: true})
 	term := m.terminal(160, 44, append(small, "--oom")...)
 	term.waitForText("host render #0", "live")
@@ -254,7 +254,7 @@ func TestHostSurvivesTheDriversOutOfMemory(t *testing.T) {
 	}
 }
 
-func TestHostSaysThatItsDeviceIsLost(t *testing.T) {
+func TestCUDAHostSaysThatItsDeviceIsLost(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{})
 	term := m.terminal(160, 44, small...)
 	term.waitForText("host render #0", "live")
@@ -276,8 +276,8 @@ func TestHostSaysThatItsDeviceIsLost(t *testing.T) {
 	}
 }
 
-// TestKilledHostLeavesNothing kills the render under its dashboard.
-func TestKilledHostLeavesNothing(t *testing.T) {
+// TestCUDAKilledHostLeavesNothing kills the render under its dashboard.
+func TestCUDAKilledHostLeavesNothing(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{})
 	before := m.headroom(0)
 	term := m.terminal(160, 44, small...)
@@ -299,7 +299,7 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 	term.assertRestored()
 }
 
-func TestHostWithoutADashboard(t *testing.T) {
+func TestCUDAHostWithoutADashboard(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{})
 	stdout, stderr, code := m.run("host", "--headless", "--memory", "64MiB", "--duration", "300ms")
 	if code != exitFine || stderr != "" || !strings.Contains(stdout, "runs as process") {
@@ -320,9 +320,9 @@ func TestHostWithoutADashboard(t *testing.T) {
 	}
 }
 
-// TestReclaimSaysWhatItWaitsFor holds the device up: the command is accepted,
+// TestCUDAReclaimSaysWhatItWaitsFor holds the device up: the command is accepted,
 // and its line says that the device is waited for.
-func TestReclaimSaysWhatItWaitsFor(t *testing.T) {
+func TestCUDAReclaimSaysWhatItWaitsFor(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{})
 	term := m.terminal(160, 44, small...)
 	term.waitForText("host render #0", "live")
@@ -337,9 +337,9 @@ func TestReclaimSaysWhatItWaitsFor(t *testing.T) {
 	term.waitForExit()
 }
 
-// TestHostOnEveryGPU starts a render on each of two GPUs, and another one on the
+// TestCUDAHostOnEveryGPU starts a render on each of two GPUs, and another one on the
 // first. Keys reach one of them, or all on its GPU.
-func TestHostOnEveryGPU(t *testing.T) {
+func TestCUDAHostOnEveryGPU(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{Devices: 2})
 	beside := m.headless("--gpu", cudatest.UUID(0))
 	term := m.terminal(160, 44, append(small, "--gpu", "all")...)
@@ -379,7 +379,7 @@ func TestHostOnEveryGPU(t *testing.T) {
 	}
 }
 
-func TestHostRefusesInASentence(t *testing.T) {
+func TestCUDAHostRefusesInASentence(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		machine   cudatest.Options
@@ -421,7 +421,7 @@ func TestHostRefusesInASentence(t *testing.T) {
 }
 
 // A device without managed memory serves no tier C: the pool says so, and runs.
-func TestHostWithoutManagedMemory(t *testing.T) {
+func TestCUDAHostWithoutManagedMemory(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{NoManaged: true})
 	term := m.terminal(160, 44, append(small, "--tier", "C")...)
 	term.waitForText("tier B", "no managed memory")
@@ -429,7 +429,7 @@ func TestHostWithoutManagedMemory(t *testing.T) {
 	term.waitForExit()
 }
 
-func TestHostListsGPUs(t *testing.T) {
+func TestCUDAHostListsGPUs(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{Devices: 2})
 	stdout, stderr, code := m.run("host", "--list")
 	if code != exitFine || strings.Count(stdout, "8.0 GiB") != 2 || !strings.Contains(stdout, cudatest.UUID(1)) {

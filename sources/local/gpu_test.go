@@ -14,7 +14,7 @@ import (
 
 // onCard runs a render on a card in a time of its own, calls at between frames
 // and returns the records and how it ended.
-func onCard(t *testing.T, c *card, choices GPUOptions, options Options, at func(r *Render)) ([]recorder.Record, error) {
+func onCard(t *testing.T, c Card, choices GPUOptions, options Options, at func(r *Render)) ([]recorder.Record, error) {
 	t.Helper()
 	gpu, err := NewGPU(c, choices)
 	if err != nil {

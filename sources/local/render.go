@@ -119,8 +119,20 @@ func (r *Render) introduce(hello recorder.Hello) recorder.Hello {
 	return hello
 }
 
-// run renders job after job until it is done or ctx ends.
+// run renders job after job until it is done or ctx ends, and closes the device.
 func (r *Render) run(ctx context.Context) error {
+	err := r.renderJobs(ctx)
+	if err == nil {
+		err = r.memory.broken
+	}
+	if err != nil {
+		_ = r.memory.device.Close() // err is why
+		return err
+	}
+	return r.memory.close()
+}
+
+func (r *Render) renderJobs(ctx context.Context) error {
 	r.started = r.clock.now()
 	r.sampled = r.started
 	for ; !r.done(ctx); r.job++ {
@@ -130,10 +142,7 @@ func (r *Render) run(ctx context.Context) error {
 		r.atBoundary()
 		r.pause(ctx)
 	}
-	if r.memory.broken != nil {
-		return r.memory.broken
-	}
-	return r.memory.close()
+	return nil
 }
 
 // done says whether no further frame is to begin.
