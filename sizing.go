@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,8 +76,10 @@ func (p *program) printJSON(object any) error {
 func (p *program) diffCosts(ctx context.Context, a, b string, asJSON bool, sizing *sizing) (both bool, err error) {
 	var sides [2]costs.Side
 	count := 0
+	var none error
 	for i, path := range []string{a, b} {
 		if !isCostsFile(path) {
+			none = cmp.Or[error](readable(path), usageError{path + " is no calibration file, and the other one is: diff compares two of a kind"})
 			continue
 		}
 		snapshot, id, err := p.load(ctx, path)
@@ -90,7 +93,7 @@ func (p *program) diffCosts(ctx context.Context, a, b string, asJSON bool, sizin
 	case 0:
 		return false, nil
 	case 1:
-		return true, usageError{"one of the two is a calibration file and the other is none: diff compares two of a kind"}
+		return true, none
 	}
 	diff := costs.NewDiff(sides[0], sides[1], sizing.frames, sizing.drivers)
 	if asJSON {

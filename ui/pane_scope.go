@@ -18,6 +18,7 @@ type scopePane struct {
 	reason abandonedReason
 	path   scopePathText
 	params scopeParamsText
+	sizing scopeSizing
 }
 
 func (*scopePane) title(s *scene) (string, string) {
@@ -91,6 +92,7 @@ func (p *scopePane) drawScope(r grid.Region, s *scene) {
 	f.line()
 	p.writePeak(s, &numbers)
 	f.line()
+	p.sizing.write(f, s, &numbers)
 	if open, ok := openInstance(scopes, row); ok && !choice.abandoned {
 		p.writeOpen(s, scopes, open)
 		f.line()
@@ -278,6 +280,7 @@ func (p *scopePane) details(s *scene) (string, []string) {
 		lines = append(lines, fmt.Sprintf("the peak was %s in frame %s, %s before the newest moment", exact(numbers.Peak),
 			frameText(numbers.PeakFrame), model.FormatDuration(s.newest.Now-numbers.PeakNs)))
 	}
+	lines = append(lines, p.sizing.lines(s)...)
 	for _, open := range scopes.Open() {
 		if open.Node == row && !choice.abandoned {
 			lines = append(lines, fmt.Sprintf("open: entry forward %s, entry reverse %s, exit not known yet", exact(open.EntryForward), exact(open.EntryReverse)))
@@ -300,7 +303,13 @@ func frameText(frame int64) string {
 	return fmt.Sprint(frame)
 }
 
-func (*scopePane) origins(s *scene) []origin { return scopeOrigins(s) }
+func (p *scopePane) origins(s *scene) []origin {
+	all := scopeOrigins(s)
+	if all != nil && p.sizing.take(s) {
+		all = append(all, origin{name: p.sizing.label, figure: p.sizing.peak})
+	}
+	return all
+}
 
 // scopeOrigins says where the numbers of the selected scope come from.
 func scopeOrigins(s *scene) []origin {
