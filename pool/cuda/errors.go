@@ -68,6 +68,11 @@ func (e *LostError) Error() string {
 		e.Device.Ordinal, e.Device.UUID, e.Call, e.Code, e.Detail)
 }
 
+// managedReserve is left free by managed memory, bytes: the driver takes some of
+// the device for itself with the first of it, until the process ends. On an H200
+// that was 64 MiB; this is twice as much.
+const managedReserve int64 = 128 << 20
+
 // ManagedLimitError refuses managed memory beyond what the device has free,
 // since a GPU that pages may hang. Nothing was allocated.
 type ManagedLimitError struct {
@@ -78,8 +83,8 @@ type ManagedLimitError struct {
 
 // Error states the facts and ends with what to do.
 func (e *ManagedLimitError) Error() string {
-	return fmt.Sprintf("CUDA: %d bytes of managed memory were asked for and the device has %d free; ask for less, or allow it in the options",
-		e.Asked, e.Free)
+	return fmt.Sprintf("CUDA: %d bytes of managed memory were asked for and the device has %d free, of which %d are left to the driver; ask for less, or allow it in the options",
+		e.Asked, e.Free, managedReserve)
 }
 
 // Unwrap is a *pool.OutOfMemoryError: whoever handles that, handles this.

@@ -108,7 +108,7 @@ func (c *Context) allocationError(call string, asked int64, code int) error {
 
 // AllocateManaged implements pool.Upstream, by cuMemAllocManaged. Unless the
 // options say otherwise it takes no more than the device has free, else it is a
-// *ManagedLimitError, and puts the memory on the device at once: only then does
+// *ManagedLimitError (128 MiB stay free for the driver itself), and puts the memory on the device at once: only then does
 // the driver count it, and the next request meets a true number.
 func (c *Context) AllocateManaged(bytes int64) (pool.Address, error) {
 	if !c.capabilities.Managed {
@@ -147,7 +147,7 @@ func (c *Context) refuseBeyondFree(bytes int64) error {
 	if err != nil {
 		return c.check("cuMemGetInfo", err)
 	}
-	if free < granularity || bytes > free-free%granularity {
+	if bytes > free-free%granularity-managedReserve {
 		return &ManagedLimitError{Asked: bytes, Free: free, Total: total}
 	}
 	return nil

@@ -156,7 +156,9 @@ func Child(t *testing.T, options Options) *Machine {
 		pattern = append(pattern, "^"+name+"$")
 	}
 	command := exec.Command(os.Args[0], "-test.run="+strings.Join(pattern, "/"), "-test.v", "-test.timeout=2m")
-	command.Env = append(append(os.Environ(), machine.Environment()...), childVariable+"="+t.Name())
+	// The race detector's pause at the end of each process is not waited for.
+	race := "GORACE=" + strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")
+	command.Env = append(append(os.Environ(), machine.Environment()...), childVariable+"="+t.Name(), race)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		t.Errorf("in the process with the driver: %v\n%s", err, output)

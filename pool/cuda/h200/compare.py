@@ -167,10 +167,10 @@ def print_frames(go, python):
 
 def print_holdings(go):
     """What pools say beside what the driver says."""
-    print("\nWhat a pool says it took, and what is missing from the driver's free memory (cuMemGetInfo)\n")
+    print("\nWhat a pool says it took, and what is missing from the driver's free memory (cuMemGetInfo), which goes by 2 MiB a segment\n")
     for name, held in go["Holds"].items():
         print(f"{name:20}{held['Claimed']:>16,} B in {held['Segments']:>6,} segments; driver {held['Driver']:>16,} B;"
-              f" difference {held['Driver'] - held['Claimed']:,} B")
+              f" difference {held['Driver'] - held['Claimed']:,} B, {(held['Driver'] - held['Claimed']) / held['Segments']:,.0f} a segment")
     print(f"the context itself took {go['ContextBytes']:,} B (free memory by NVML, before and after)")
 
 
@@ -201,6 +201,15 @@ def run(part):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def describe(device):
+    """The machine that the figures are of."""
+    with open("/proc/cpuinfo") as file:
+        processor = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
+    asked = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    driver = asked.stdout.split()[0] if asked.stdout.split() else "unknown"
+    print(f"{device['Name']}, {bytes_in_words(device['Total'])}; driver {driver}; {os.cpu_count()} processors: {processor}")
+
+
 def main():
     """Runs everything and prints it."""
     if sys.argv[1] == "--part":
@@ -215,7 +224,7 @@ def main():
     python = {}
     for part in ("torch", "cupy", "rmm", "nothing"):
         python.update(run(part))
-    print(f"{go['Device']['Name']}, {bytes_in_words(go['Device']['Total'])}; {os.cpu_count()} processors")
+    describe(go["Device"])
     print_pairs(go, python)
     print_frames(go, python)
     print_holdings(go)
