@@ -131,14 +131,15 @@ class CupyAdapter(Adapter):
                     pool.free_all_blocks()
                     free.done()
                     kept, live = pool.total_bytes() - pool.used_bytes(), pool.used_bytes()
-                why = ("%d bytes lie in chunks that were split beside live arrays (%d bytes)" % (kept, live)) if kept > 0 else ""
-                free.line(report, what, why)
+                where = "in the driver's segments" if "async" in what else "in chunks that were split"
+                free.line(report, what, "%d bytes lie %s beside live arrays (%d bytes)" % (kept, where, live) if kept > 0 else "")
                 report.acted = True
 
     def rebuild(self, report, device):
-        if self.ordinals(device):
+        lines = len(report.lines)
+        self.reclaim(report, device, True)
+        if len(report.lines) > lines:
             report.line("cupy: its blocks were freed instead", why="CuPy's pool cannot be built again under live arrays")
-            self.reclaim(report, device, True)
 
     def reset_peak(self, report, device):
         if self.ordinals(device):

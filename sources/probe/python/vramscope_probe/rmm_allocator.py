@@ -195,10 +195,10 @@ class RmmAdapter(Adapter):
 
 def owned_elsewhere(chain):
     """Whether a pool manager that has an adapter of its own set the chain up."""
-    raster = sys.modules.get("vibespatial.raster.memory")
-    if raster is not None and any(r is getattr(raster, "_stats_adaptor", None) for r in chain.resources):
-        return True
-    return "vibespatial.cuda._runtime" in sys.modules
+    raster = getattr(sys.modules.get("vibespatial.raster.memory"), "_stats_adaptor", None)
+    runtime = getattr(sys.modules.get("vibespatial.cuda._runtime"), "_CUDA_RUNTIME", None)
+    theirs = [top for top in (raster, getattr(runtime, "_rmm_mr", None)) if top is not None]
+    return any(resource is top for resource in chain.resources for top in theirs)
 
 
 RMM = register(RmmAdapter())

@@ -253,7 +253,7 @@ class TorchAdapter(Adapter):
         return bool(ask()) if ask is not None else TORCH_FAILURES.history
 
     def rebuild(self, report, device):
-        if self.ordinals(device):
+        if self.ordinals(device) and self.backend() != "pluggable":
             report.line("torch: its cache was emptied instead", why="torch's allocator cannot be built again in a running program")
             self.reclaim(report, device, True)
 
