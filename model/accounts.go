@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strconv"
 
 	"vramscope/recorder"
 )
@@ -39,7 +40,7 @@ type AccountRow struct {
 // AccountsOf are the accounts of a process on a device. Beside are the other
 // sources of the same moment.
 func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accounts {
-	a := Accounts{Device: device, Name: device, Driver: processFigure(subject, beside, device)}
+	a := Accounts{Device: device, Name: subject.deviceName(device), Driver: processFigure(subject, beside, device)}
 	a.Rows = subject.accountRows(make([]AccountRow, 0, subject.allocatorsOn(device)), "", device, 0)
 	a.addHeld(subject)
 	a.Rest = a.Driver.minus(a.Held)
@@ -100,6 +101,19 @@ func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 			a.Untold = Figure{Value: left, Known: true, Origin: "total − used − free − the driver's reserve: the driver does not say what it is"}
 		}
 	}
+}
+
+// deviceName is what to call a device that no source of its own names: as the
+// process calls it, with its ordinal, or else by its UUID.
+func (v *SourceView) deviceName(device string) string {
+	if v.Hello != nil {
+		for _, gpu := range v.Hello.GPUs {
+			if gpu.UUID == device && gpu.Name != "" {
+				return gpu.Name + " #" + strconv.Itoa(gpu.Ordinal)
+			}
+		}
+	}
+	return device
 }
 
 // allocatorsOn is how many allocators a source has on a device.

@@ -51,7 +51,7 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	if device == "" {
 		device = subject.FirstDevice()
 	}
-	h := Headroom{Device: device, Name: device}
+	h := Headroom{Device: device, Name: subject.deviceName(device)}
 	driver, set := findDevice(subject, beside, device)
 	if set == nil {
 		why := missing("no source here tells of the device's memory; see what `vramscope doctor` says")

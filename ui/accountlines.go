@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"strconv"
+	"strings"
+
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/ui/grid"
@@ -37,6 +40,7 @@ type accountLines struct {
 	snapshot *model.Snapshot
 	lines    []accountLine
 	devices  int
+	device   string // name of the last of them
 }
 
 // update makes the lines of a scene anew if it is another one.
@@ -56,6 +60,7 @@ func (a *accountLines) update(s *scene) {
 		if len(devices) > 1 {
 			a.lines = append(a.lines, accountLine{kind: accountDevice, device: device, label: accounts.Name, peak: grid.Missing})
 		}
+		a.device = accounts.Name
 		a.addAllocators(&accounts)
 		a.addDriver(&accounts)
 	}
@@ -73,6 +78,7 @@ func (a *accountLines) addAllocators(accounts *model.Accounts) {
 		if row.Set.Of == recorder.OfArena {
 			line.peak = counterOf(row.Set, recorder.HighWater)
 		}
+		line.sampled = line.peak != grid.Missing && isSampledPeak(row.Set)
 		if line.peak == grid.Missing {
 			if value, _, known := a.view.Peak(row.Set.ID, recorder.Allocated); known {
 				line.peak, line.sampled = value, true
@@ -82,10 +88,21 @@ func (a *accountLines) addAllocators(accounts *model.Accounts) {
 	}
 }
 
+// isSampledPeak says whether the peak that an allocator's set has is the largest
+// of the samples that were taken of it: the set's call says so.
+func isSampledPeak(set *recorder.CounterSet) bool {
+	return set.Of == recorder.OfPool && strings.Contains(set.Call, "largest of the samples")
+}
+
 // addDriver adds what the driver says, so that the lines add up to the device.
 func (a *accountLines) addDriver(accounts *model.Accounts) {
 	add := func(kind accountKind, label string, figure model.Figure) {
 		a.lines = append(a.lines, accountLine{kind: kind, device: accounts.Device, label: label, figure: figure, peak: grid.Missing})
+	}
+	if !accounts.Driver.Known && !accounts.Total.Known && !accounts.Free.Known {
+		add(accountSum, "by its allocators", accounts.Held)
+		add(accountPart, "rest of the device", accounts.Free)
+		return
 	}
 	a.addRest(accounts, add)
 	add(accountSum, a.view.Name+" by the driver", accounts.Driver)
@@ -163,4 +180,23 @@ func arenaInUse(set *recorder.CounterSet) int64 {
 // cached is what an allocator keeps of what it has taken.
 func (l *accountLine) cached() int64 {
 	return difference(value(l.figure), l.number(recorder.Allocated))
+}
+
+// setLabel is what to call a counter set where several of one kind may have one
+// name: with the ordinal of its device, which the set's ID has.
+func setLabel(view *model.SourceView, set *recorder.CounterSet) string {
+	name := poolSetName(set)
+	for i := range view.Sets {
+		other := &view.Sets[i]
+		if other.ID == set.ID || other.Of != set.Of || poolSetName(other) != name {
+			continue
+		}
+		_, ordinal, _ := strings.Cut(set.ID, ":")
+		ordinal, _, _ = strings.Cut(ordinal, ":")
+		if _, err := strconv.Atoi(ordinal); err == nil {
+			return name + " " + ordinal
+		}
+		return set.ID
+	}
+	return name
 }

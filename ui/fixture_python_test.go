@@ -147,7 +147,7 @@ func (f *pythonFixture) sets() []recorder.CounterSet {
 	allocated := (20 + f.frame%7) * gib
 	const stats = "torch._C._cuda_memoryStats"
 	torch := func(device int, gpu string, reserved, allocated int64) recorder.CounterSet {
-		set := counterSet(fmt.Sprintf("torch:%d", device), recorder.OfPool, fmt.Sprintf("torch %d", device), gpu, "", stats, map[recorder.Counter]int64{
+		set := counterSet(fmt.Sprintf("torch:%d", device), recorder.OfPool, "torch", gpu, "", stats, map[recorder.Counter]int64{
 			recorder.Reserved: reserved, recorder.Allocated: allocated, recorder.Active: allocated + 512, recorder.Requested: allocated - 1000,
 			recorder.PeakAllocated: 30 * gib, recorder.PeakReserved: 40 * gib, recorder.Retries: 2, recorder.OOMs: 1, recorder.Segments: 200, recorder.LiveBlocks: 2113,
 		})
@@ -167,9 +167,9 @@ func (f *pythonFixture) sets() []recorder.CounterSet {
 		counterSet("default-pool:0", recorder.OfPool, "default pool", pythonGPU0, "", "cuMemPoolGetAttribute", map[recorder.Counter]int64{
 			recorder.Reserved: 32 * mib, recorder.Allocated: 20*mib + 4096, recorder.PeakAllocated: 31 * mib}),
 		torch(1, pythonGPU1, 10*gib, 9*gib),
-		counterSet("peaks:0", recorder.OfPeaks, "torch 0", pythonGPU0, "", "torch.cuda.memory_stats", map[recorder.Counter]int64{
+		counterSet("peaks:0", recorder.OfPeaks, "peaks of torch", pythonGPU0, "", "torch.cuda.memory_stats", map[recorder.Counter]int64{
 			recorder.PeakLive: 30 * gib, recorder.PeakFloor: 35 * gib, recorder.PeakOpen: 0, recorder.PeakReported: 35 * gib}),
-		counterSet("peaks:1", recorder.OfPeaks, "torch 1", pythonGPU1, "", "torch.cuda.memory_stats", map[recorder.Counter]int64{
+		counterSet("peaks:1", recorder.OfPeaks, "peaks of torch", pythonGPU1, "", "torch.cuda.memory_stats", map[recorder.Counter]int64{
 			recorder.PeakLive: 9 * gib, recorder.PeakFloor: 0, recorder.PeakOpen: 0, recorder.PeakReported: 9 * gib}),
 	}
 }

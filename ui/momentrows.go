@@ -104,10 +104,7 @@ func (m *momentRows) addDevice(s *scene) {
 
 // add adds the main counters of a set that it has, or says that it lacks.
 func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder.CounterSet) {
-	name := set.Name
-	if name == "" {
-		name = set.ID
-	}
+	name := setLabel(view, set)
 	for _, counter := range momentCounters(set.Of) {
 		row := momentRow{set: name, of: set, name: counter.name, counter: counter.counter, value: setValue(set, counter.counter)}
 		row.change, row.growth = grid.Missing, grid.Missing

@@ -124,7 +124,7 @@ func (l *accountLine) origins(view *model.SourceView) []origin {
 	if cached := l.cached(); cached != grid.Missing {
 		all = append(all, origin{name: "cached", figure: model.Figure{Value: cached, Known: true, Origin: "reserved − allocated"}})
 	}
-	if l.sampled {
+	if l.sampled && !l.set.Values.Known(recorder.PeakAllocated) {
 		all = append(all, origin{name: "peak, sampled", figure: model.Figure{Value: l.peak, Known: true,
 			Origin: "the largest of the samples that were seen: the true peak is that or more"}})
 	}

@@ -61,8 +61,8 @@ func (p *allocatorsPane) title(s *scene) (string, string) {
 	if p.of != s.view.Name || p.name == "" {
 		p.of, p.name = s.view.Name, "Allocators of "+s.view.Name
 	}
-	if p.rows.devices == 1 && len(p.rows.lines) > 0 {
-		return p.name, p.rows.lines[len(p.rows.lines)-1].label
+	if p.rows.devices == 1 {
+		return p.name, p.rows.device
 	}
 	return p.name, ""
 }

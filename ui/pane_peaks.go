@@ -60,12 +60,17 @@ func (p *peaksPane) rows(view *model.SourceView) int {
 // rowsOfPeak is how many rows a set has.
 func rowsOfPeak(view *model.SourceView, set *recorder.CounterSet) int {
 	switch {
-	case set.Of == recorder.OfPeaks && set.Values.Known(recorder.PeakCompatible):
+	case set.Of == recorder.OfPeaks && set.Values.Known(recorder.PeakCompatible) && (stacks(view) == 1 || compatibleDiffers(set)):
 		return 2
 	case set.Of == recorder.OfPeaks, set.Of == recorder.OfPool && !hasStack(view, set) && peakIsKnown(view, set):
 		return 1
 	}
 	return 0
+}
+
+// compatibleDiffers says whether the original would report another peak.
+func compatibleDiffers(set *recorder.CounterSet) bool {
+	return counterOf(set, recorder.PeakCompatible) != counterOf(set, recorder.PeakReported)
 }
 
 // hasStack says whether a peak stack tells of an allocator: the stack of a
@@ -125,13 +130,16 @@ func (p *peaksPane) drawRow(r grid.Region, view *model.SourceView, row int) {
 func drawOwnPeak(r grid.Region, view *model.SourceView, set *recorder.CounterSet) {
 	dim := grid.Of(themes.Dim)
 	pen := r.Pen(0, 0)
-	pen.Text(grid.Of(themes.Text), poolSetName(set))
+	pen.Text(grid.Of(themes.Text), setLabel(view, set))
 	pen.Text(dim, " allocated peak ")
-	if peak := counterOf(set, recorder.PeakAllocated); peak != grid.Missing {
+	peak := counterOf(set, recorder.PeakAllocated)
+	if peak != grid.Missing && !isSampledPeak(set) {
 		pen.Bytes(grid.Of(themes.Peak), peak, 0)
 		return
 	}
-	peak, _, _ := view.Peak(set.ID, recorder.Allocated)
+	if peak == grid.Missing {
+		peak, _, _ = view.Peak(set.ID, recorder.Allocated)
+	}
 	pen.Rune(grid.Of(themes.Peak), atLeast(r))
 	pen.Bytes(grid.Of(themes.Peak), peak, 0)
 	pen.Text(dim, ", the largest sample")
@@ -152,7 +160,7 @@ func drawPeaks(r grid.Region, view *model.SourceView, set *recorder.CounterSet) 
 	number := numbersFor(r)
 	pen := r.Pen(0, 0)
 	if stacks(view) > 1 {
-		pen.Text(plain, poolSetName(set))
+		pen.Text(plain, strings.TrimPrefix(setLabel(view, set), "peaks of "))
 		pen.Text(dim, ": ")
 	} else {
 		pen.Text(dim, "reported ")
