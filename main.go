@@ -120,7 +120,7 @@ type program struct {
 
 const exitHelp = `
 Exit codes: 0 fine · 1 failed · 2 usage · 3 nothing to watch · 4 not permitted ·
-5 below the asked headroom · 130 interrupted.
+5 below the asked headroom · 130 interrupted. run ends as its program does.
 Every flag is also a variable VRAMSCOPE_NAME and a key of the configuration
 file; the flag wins, then the variable, then the file.`
 

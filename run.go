@@ -127,7 +127,7 @@ func (p *program) run(interrupted context.Context, flags *runFlags, argv []strin
 	child, err := launch.Start(argv, door.Environment(os.Environ(), options))
 	if err != nil {
 		if tape != nil {
-			_, _ = tape.end("the program did not start")
+			_, _, _ = tape.end("the program did not start")
 		}
 		return exitError{startCode(err), err}
 	}
@@ -136,9 +136,9 @@ func (p *program) run(interrupted context.Context, flags *runFlags, argv []strin
 	}
 	exit, err := child.Wait()
 	if tape != nil {
-		heard, failed := tape.end(exit.String())
+		heard, going, failed := tape.end(exit.String())
 		if !flags.quiet {
-			p.sayRecorded(flags.record, heard, failed)
+			p.sayRecorded(flags.record, heard, going, failed)
 		}
 	}
 	if !flags.quiet {
@@ -187,12 +187,14 @@ func (p *program) sayBefore(flags *runFlags, argv []string) {
 }
 
 // sayRecorded says where the recording is, or why there is none.
-func (p *program) sayRecorded(path string, heard int, failed error) {
+func (p *program) sayRecorded(path string, heard, going int, failed error) {
 	switch {
 	case failed != nil:
 		p.remark("the recording broke off, the program did not notice: %v", failed)
 	case heard == 0:
 		p.remark("nothing was recorded: the probe starts in a Python process that loads a GPU library, such as torch, cupy or jax, and none of this run did")
+	case going > 0:
+		p.remark("recorded: vramscope %s; processes of this run that go on and are recorded no further: %d", path, going)
 	default:
 		p.remark("recorded: vramscope %s", path)
 	}

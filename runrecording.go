@@ -61,13 +61,24 @@ func (p *program) recordRun(ctx context.Context, path string, door *launch.Door)
 	watcher := &probe.Watcher{
 		Directory: directory,
 		Found: func(found probe.Found) {
-			if door.Holds(found.Name.PID) {
+			if belongs(door, found) {
 				r.follow(found)
 			}
 		},
 	}
 	r.hunting.Go(func() { _ = watcher.Run(hunt) })
 	return r, nil
+}
+
+// belongs says whether a probe is in a process of the run. One in a container
+// knows its number there; which one it is here says the start time.
+func belongs(door *launch.Door, found probe.Found) bool {
+	for _, pid := range append([]int{found.Name.PID}, found.Hello.NSPIDs...) {
+		if start, err := probe.StartTime(pid); err == nil && start == found.Name.Start && door.Holds(pid) {
+			return true
+		}
+	}
+	return false
 }
 
 // follow writes what a probe tells until it ends.
@@ -133,9 +144,9 @@ func (r *runRecording) keepBeside(record recorder.Record) {
 const lastWords = 2 * time.Second
 
 // end closes the file. Probes that were killed say goodbye with why, which is
-// how the program ended. It says how many probes were heard; a file without
-// any is removed.
-func (r *runRecording) end(why string) (heard int, err error) {
+// how the program ended. It says how many probes were heard, and how many of
+// these go on; a file without any is removed.
+func (r *runRecording) end(why string) (heard, going int, err error) {
 	r.hunt()
 	r.hunting.Wait()
 	r.probes.Lock()
@@ -145,7 +156,8 @@ func (r *runRecording) end(why string) (heard int, err error) {
 	defer deadline.Stop()
 	for _, f := range all {
 		if !f.name.Gone() {
-			continue // a child that goes on by itself
+			going++ // a child that has left the program
+			continue
 		}
 		select {
 		case <-f.done:
@@ -164,5 +176,5 @@ func (r *runRecording) end(why string) (heard int, err error) {
 			err = removed
 		}
 	}
-	return len(all), err
+	return len(all), going, err
 }

@@ -188,29 +188,62 @@ func (p *Process) refusal(found *problem) error {
 }
 
 // interpreter is the program to ask with: the process's own, or for one that
-// has Python built in the same version from PATH.
+// has Python built in the same version from PATH. On behalf of root only a
+// program that is root's is run, since another user could have put anything in
+// the place of theirs.
 func (p *Process) interpreter() (string, error) {
-	if p.Embedded {
-		path, err := exec.LookPath("python" + p.Version.String())
+	foreign := p.UID != os.Getuid()
+	why := ""
+	switch {
+	case p.Embedded:
+		why = "no python" + p.Version.String() + " is in PATH"
+	case strings.HasSuffix(p.Executable, deleted):
+		why = "the file of its own interpreter was replaced since it started"
+	case foreign && !onlyRoots(p.Executable):
+		why = "its own interpreter " + p.Executable + " is another user's, which root does not run"
+	default:
+		return p.Executable, nil
+	}
+	path, err := exec.LookPath("python" + p.Version.String())
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil || foreign && !onlyRoots(path) {
+		return "", &InterpreterError{p, why}
+	}
+	return path, nil
+}
+
+// onlyRoots says whether nobody but root can have changed what a path, which
+// has no links, leads to.
+func onlyRoots(path string) bool {
+	for {
+		info, err := os.Lstat(path)
 		if err != nil {
-			return "", &InterpreterError{p, "no python" + p.Version.String() + " is in PATH"}
+			return false
 		}
-		return path, nil
+		if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 || info.Mode().Perm()&0o022 != 0 {
+			return false
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return true
+		}
+		path = above
 	}
-	if strings.HasSuffix(p.Executable, deleted) {
-		return "", &InterpreterError{p, "the file of its own interpreter was replaced since it started"}
-	}
-	return p.Executable, nil
 }
 
 // askingEnvironment is ours without what would change an interpreter, and with
-// where the process finds its libraries.
+// where the process finds its libraries, if it is this user's.
 func (p *Process) askingEnvironment() (kept []string) {
 	const libraries = "LD_LIBRARY_PATH="
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "PYTHON") && !strings.HasPrefix(variable, libraries) {
 			kept = append(kept, variable)
 		}
+	}
+	if p.UID != os.Getuid() {
+		return kept
 	}
 	for _, variable := range p.environment() {
 		if strings.HasPrefix(variable, libraries) {

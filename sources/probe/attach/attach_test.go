@@ -438,9 +438,29 @@ func TestAskingAnotherUser(t *testing.T) {
 	attributes := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	p := start(t, attributes, []string{probe.DirectoryVariable + "=" + theirs, "HOME=/"}, path, "-c", loop)
 	reached, err := attach.Attach(t.Context(), p.Process.Pid, attach.Options{Wait: patience})
+	if !onlyRoots(t, path) {
+		var foreign *attach.InterpreterError
+		if !errors.As(err, &foreign) || !strings.Contains(err.Error(), "another user's") {
+			t.Errorf("an interpreter that others can write: %v", err)
+		}
+		p.finish()
+		return
+	}
 	if err != nil || reached.Directory != theirs || !reached.Process.HasProbe(theirs) {
 		t.Errorf("reached %+v, %v", reached, err)
 	}
 	noLeftovers(t, before)
 	p.finish()
+}
+
+// onlyRoots says whether all of a path is root's, as the shell sees it.
+func onlyRoots(t *testing.T, path string) bool {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", `path=$(readlink -f "$0"); while :; do [ "$(stat -c %u "$path")" = 0 ] || exit 1
+case $(stat -c %A "$path") in ?????w*|????????w*) exit 1;; esac
+[ "$path" = / ] && exit 0; path=$(dirname "$path"); done`, path).CombinedOutput()
+	if len(out) > 0 {
+		t.Fatalf("%s", out)
+	}
+	return err == nil
 }
