@@ -19,8 +19,9 @@ import sys
 import tempfile
 import time
 
-PAIRS = 45
-SECONDS = 0.4  # of one run: four samples at 10 Hz
+PAIRS = 40
+OTHERS = 20  # pairs for a reader that hangs or is gone
+SECONDS = 0.35  # of one run: three to four samples at 10 Hz
 GOAL = 0.005
 
 
@@ -143,7 +144,7 @@ def main():
     ratios, samples = pairs(loop, probe, binary, directory, count, lambda reader: None)
     median, high = report("probe at 10 Hz, a reader connected", ratios, "(%.1f samples a run)" % (samples / count))
     for name, act in (("the reader is stopped with SIGSTOP", signal.SIGSTOP), ("the reader is killed", signal.SIGKILL)):
-        ratios, _ = pairs(loop, probe, binary, directory, 30, lambda reader: reader.process.send_signal(act))
+        ratios, _ = pairs(loop, probe, binary, directory, OTHERS, lambda reader: reader.process.send_signal(act))
         report(name, ratios)
     history(loop, torch)
     print("goal: within %.1f %%: %s" % (100 * GOAL, "met" if high <= 1 + GOAL else "median met, the interval reaches beyond it"

@@ -368,7 +368,7 @@ class Watched:
     def last_sample(self):
         """The counter sets of the last of several samples that record writes."""
         file = os.path.join(self.directory, "recording-%d.vscope" % time.monotonic_ns())
-        subprocess.run([self.binary, "record", "-o", file, "--duration", "1800ms", "pid:%d" % self.process.pid],
+        subprocess.run([self.binary, "record", "-o", file, "--duration", "2200ms", "pid:%d" % self.process.pid],
                        env=self.environment, capture_output=True, timeout=60)
         sets, samples = {}, 0
         with open(file) as lines:

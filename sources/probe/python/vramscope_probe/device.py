@@ -18,7 +18,7 @@ class CudaDriver:
     """The driver library of this process, once the program has loaded it. Every
     method answers None where the driver does not."""
 
-    LOOK_AGAIN = 2.0  # seconds between two looks for the library
+    LOOK_AGAIN = 1.0  # seconds between two looks for the library
 
     RESERVED, RESERVED_HIGH, USED, USED_HIGH = 5, 6, 7, 8  # attributes of a memory pool
 
@@ -40,9 +40,10 @@ class CudaDriver:
                     pass
         return self._library
 
-    def look_again(self):
-        """Forgets that the library was not there a moment ago."""
+    def loaded(self):
+        """The library where it must be there by now: it is looked for at once."""
         self._next_look = 0.0
+        return self.library()
 
     def devices(self):
         """Every GpuDevice; none before the program has initialised CUDA."""
@@ -174,13 +175,9 @@ def default_pool_id(ordinal):
     return "default-pool:%d" % ordinal
 
 
-def gpus_of(uuid, count=None):
-    """The ordinals that a command means: that of a UUID, or for "" every one of
-    the count that a library knows (None: of those that the driver knows)."""
-    known = DRIVER.devices()
-    if uuid:
-        return [device.ordinal for device in known if device.uuid == uuid]
-    return list(range(len(known) if count is None else count))
+def gpus_of(uuid):
+    """The ordinals that a command means: that of a UUID, or for "" every one."""
+    return [device.ordinal for device in DRIVER.devices() if not uuid or device.uuid == uuid]
 
 
 def memory_info(uuid):

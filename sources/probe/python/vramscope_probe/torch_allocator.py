@@ -41,9 +41,11 @@ class TorchAdapter(Adapter):
         cuda = self.cuda()
         if cuda is None:
             return []
-        there = gpus_of(device, cuda.device_count())
-        # Without a driver to ask (ROCm), only torch's own word is left.
-        return [i for i in there if DRIVER.library() is None or DRIVER.active(i)]
+        if getattr(getattr(self.library(), "version", None), "cuda", None) is None:
+            return list(range(cuda.device_count()))  # ROCm: there is no driver to ask
+        if DRIVER.library() is None and DRIVER.loaded() is None:
+            return []
+        return [i for i in gpus_of(device) if DRIVER.active(i)]
 
     def on_rmm(self):
         """Whether torch allocates through RMM."""

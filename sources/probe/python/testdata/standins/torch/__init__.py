@@ -1,5 +1,5 @@
 """A torch without a GPU: what its allocators say, as libraries.txt has it."""
-from . import _C, cuda
+from . import _C, cuda, version  # noqa: F401
 
 __version__ = "2.11.0+stand.in"
 OutOfMemoryError = _C.OutOfMemoryError
