@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"vramscope/recorder"
@@ -20,7 +21,7 @@ type told struct {
 	order  []recorder.Record // everything but strings
 }
 
-// drive runs a script behind testdata/scopes/harness.py and reads what it
+// drive runs a script behind testdata/scopes/harness.py and arena.py and reads what it
 // wrote. Not one line may be bad or of an unknown type.
 func drive(t testing.TB, script string) *told {
 	t.Helper()
@@ -30,20 +31,30 @@ func drive(t testing.TB, script string) *told {
 // run runs a script behind the harness to its end.
 func run(t testing.TB, script string) *pythontest.Process {
 	t.Helper()
-	harness, err := os.ReadFile("testdata/scopes/harness.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	standins, err := filepath.Abs("testdata/standins")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pythontest.Start(t, string(harness)+"\n"+script+"\nend()\n", "VRAMSCOPE_PROBE=0", "STANDINS="+standins)
+	p := pythontest.Start(t, beginning(t, "harness.py", "arena.py")+script+"\nend()\n", "VRAMSCOPE_PROBE=0", "STANDINS="+standins)
 	for line := p.Line(); line != "done"; line = p.Line() {
 		t.Log(line)
 	}
 	p.Quiet()
 	return p
+}
+
+// beginning is files of testdata/scopes, one after another.
+func beginning(t testing.TB, files ...string) string {
+	t.Helper()
+	var script strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join("testdata/scopes", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		script.Write(append(text, '\n'))
+	}
+	return script.String()
 }
 
 // read reads a recording that holds whole lines.

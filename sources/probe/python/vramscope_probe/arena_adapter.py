@@ -7,6 +7,7 @@ from .arena_events import CalibrationPart, unpacked_events
 from .arena_record import ArenaRecord
 from .names import FOLD_LOCK, NAMES
 from .outlet import OUTLET
+from .scope_tree import OP_RESET
 from .scopes import ARENA_HANDLES, SCOPE_FAULTS
 
 #: Arenas that stay in the state after they are gone, the last ones.
@@ -88,8 +89,7 @@ class ArenaAdapter(Adapter):
                 break
             self._take(entry, publish, wanted)
         self._follow_handles(ns, wanted)
-        for record in list(self._records.values()) + self._released:
-            record.flush(publish)
+        self._flush(publish)
         for strings in NAMES.take():
             publish(strings)
         self._tell_lost(publish, ns)
@@ -101,7 +101,7 @@ class ArenaAdapter(Adapter):
         kind = entry[0]
         if kind == "arena":
             record = self._record_of(entry[1], entry[2])
-            abandons = entry[3] == 12 and record.tree.open_numbers()
+            abandons = entry[3] == OP_RESET and record.tree.innermost() > 0
             record.fold(entry, self._frame, wanted)
             if abandons:
                 # What is abandoned cannot be told from what was there before
@@ -113,9 +113,17 @@ class ArenaAdapter(Adapter):
             _, ns, name, size, peak = entry
             self._transients.add(name, size, peak)
             self._keep_peak(name, size, peak)
+            self._flush(publish)
             publish({"t": "peak", "ns": ns, "name": name, "in": size, "peak": peak})
         elif kind == "record":
+            self._flush(publish)
             publish(entry[1])
+
+    def _flush(self, publish):
+        """Publishes the events that have not gone out: what follows came after
+        them."""
+        for record in list(self._records.values()) + self._released:
+            record.flush(publish)
 
     def _keep_peak(self, name, size, peak):
         if not self.armed or size <= 0:

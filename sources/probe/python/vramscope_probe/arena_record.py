@@ -69,11 +69,13 @@ class ArenaRecord:
         flags, forward, reverse, scope, parent, text, dtype, params). publish
         takes `ev` records, or is None while nobody wants them."""
         _, _, ns, op, size, item, flags, forward, reverse, scope, parent, text, dtype, params = event
-        if op == OP_OPEN:
-            self._unwind_to(parent, ns, frame, publish)
-        if op in (OP_OPEN, OP_CLOSE):
-            self._itemise(forward, reverse, ns, frame, publish)
-        if op == OP_MARK and len(self.marks) < MAX_MARKS:
+        tree = self.tree
+        if op == OP_OPEN or op == OP_CLOSE:
+            if op == OP_OPEN:
+                self._unwind_to(parent, ns, frame, publish)
+            if self._known and (forward != tree.forward or reverse != tree.reverse):
+                self._itemise(forward, reverse, ns, frame, publish)
+        elif op == OP_MARK and len(self.marks) < MAX_MARKS:
             self.marks.append(forward)
         elif op == OP_RESTORE and self.marks:
             self.marks.pop()
@@ -88,16 +90,14 @@ class ArenaRecord:
     def _unwind_to(self, parent, ns, frame, publish):
         """Closes open scopes that the program has closed already, where the
         entries that said so were lost."""
-        stale = [number for number in self.tree.open_numbers() if number > parent]
-        if stale:
-            self._observe(ns, frame, OP_CLOSE, (0, 0, 0, self.tree.forward, self.tree.reverse, stale[0], 0, 0), None, publish)
+        if self.tree.innermost() > parent:
+            values = (0, 0, 0, self.tree.forward, self.tree.reverse, self.tree.opened_after(parent), 0, 0)
+            self._observe(ns, frame, OP_CLOSE, values, None, publish)
 
     def _itemise(self, forward, reverse, ns, frame, publish):
         """Says what moved the pointers since the last event, where nothing
         else did: growth counts as an allocation, a release as a move."""
         tree = self.tree
-        if not self._known:
-            return
         grown, kept = forward - tree.forward, tree.reverse - reverse
         if grown < 0 or kept < 0:
             values = (0, 0, 0, min(forward, tree.forward), max(reverse, tree.reverse), 0, 0, 0)

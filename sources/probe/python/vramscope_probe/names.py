@@ -50,6 +50,8 @@ MAX_PARAM_TEXT = 512  # bytes of UTF-8
 def readable_text(text, limit):
     """text as every reader can take it: valid UTF-8 of at most limit bytes, a
     longer one cut and ending in an ellipsis."""
+    if type(text) is str and len(text) <= limit and text.isascii():
+        return text
     raw = str(text).encode("utf-8", "replace")
     if len(raw) <= limit:
         return raw.decode("utf-8")
@@ -141,6 +143,8 @@ def plain_params(params):
 
 def plain_param(value):
     """One parameter's value: see plain_params."""
+    if type(value) is int and -(1 << 63) <= value < 1 << 63:
+        return value
     if isinstance(value, bool):
         return bool(value)
     if isinstance(value, int):

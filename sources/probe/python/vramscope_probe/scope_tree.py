@@ -44,10 +44,9 @@ class OpenScope:
                       forward - self.entry_forward + self.entry_reverse - reverse, ns, frame)
 
     def absorb(self, inner):
-        """Takes in what a scope inside has counted since it was absorbed last."""
+        """Takes in what a scope inside, in which something was allocated, has
+        counted since it was absorbed last."""
         self.allocs += inner.allocs
-        if inner.peak == NO_PEAK:
-            return
         forward = inner.entry_forward - self.entry_forward
         reverse = self.entry_reverse - inner.entry_reverse
         self.raise_to(inner.peak_forward + forward, inner.peak_reverse + reverse,
@@ -147,6 +146,8 @@ class ScopeRows:
         if not params:
             return
         held = self.params[row]
+        if params == held:
+            return
         merged = dict(held or ())
         for name, value in params.items():
             if name in merged or len(merged) < MAX_PARAMS:
@@ -209,10 +210,12 @@ class ScopeTree:
         """Takes one event in: see the table of op codes in the record format.
         size bytes, pointers after the event, number of the scope, name its
         string number."""
-        if op in (OP_ALLOC, OP_PERSIST):
+        if op == OP_ALLOC or op == OP_PERSIST:
             self._stack[-1].count(size, forward, reverse, ns, frame)
             self._settled = False
-            self.high_water = max(self.high_water, forward + self.length - reverse)
+            used = forward + self.length - reverse
+            if used > self.high_water:
+                self.high_water = used
         elif op == OP_OPEN:
             self._open(ns, forward, reverse, number, name, params)
         elif op == OP_CLOSE:
@@ -227,9 +230,17 @@ class ScopeTree:
             self.set_length(size)
         self.forward, self.reverse = forward, reverse
 
-    def open_numbers(self):
-        """The numbers of the open scopes, outermost first."""
-        return [scope.number for scope in self._stack[1:]]
+    def innermost(self):
+        """The number of the innermost open scope, 0 if none is open."""
+        return self._stack[-1].number
+
+    def opened_after(self, number):
+        """The number of the outermost open scope that was opened after the one
+        of that number, 0 if there is none."""
+        for scope in self._stack:
+            if scope.number > number:
+                return scope.number
+        return 0
 
     def fill(self, entry):
         """Writes the tree, the open and abandoned scopes and what the root
@@ -299,12 +310,16 @@ class ScopeTree:
             self._root_sums[1] += scope.self_bytes
             raise_peaks(self._root_peaks, scope.peaks())
         else:
+            if scope.peak == NO_PEAK:
+                return  # nothing was allocated in it
             outer = self._stack[place - 1]
             outer.absorb(scope)
             peaks = scope.peaks()
             # Scopes folded into one row: the outer one will count it.
-            allocs = 0 if outer.row == scope.row else scope.allocs
-            self.rows.add(scope.row, (0, 0, allocs, scope.self_bytes))
+            sums = self.rows.sums[scope.row]
+            if outer.row != scope.row:
+                sums[2] += scope.allocs
+            sums[3] += scope.self_bytes
             raise_peaks(self.rows.peaks[scope.row], peaks)
             shadow = self._shadows.get(scope.row)
             if shadow is not None:

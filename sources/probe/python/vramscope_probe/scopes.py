@@ -369,7 +369,7 @@ def arena_handle(name, of, length, pointers, device, inside, job):
         target = weakref.ref(of)
         handle = ArenaHandle(
             name, lambda: target().length if length is None else length,
-            lambda: (target().current_pointer, target().current_reverse_pointer),
+            lambda: pointers_of(target()),
             device, inside, job, call="attributes of " + type(of).__name__)
         if hasattr(of, "max_pointer"):
             handle.highest = lambda: int(target().max_pointer)
@@ -386,6 +386,11 @@ def arena_handle(name, of, length, pointers, device, inside, job):
     if bound:
         weakref.finalize(pointers.__self__, handle.close, "its object is gone").atexit = False
     return handle, bound
+
+
+def pointers_of(target):
+    """(forward, reverse) of an object that has algan's names for them."""
+    return target.current_pointer, target.current_reverse_pointer
 
 
 def note_peak(name, input_bytes, peak_bytes):
