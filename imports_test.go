@@ -67,7 +67,7 @@ var testOnly = []string{
 var testFolders = map[string][]string{
 	"pool":    {"arena"},
 	"sources": {"model", "pool/cuda/cudatest"},
-	"model":   {"recorder/torchsnap"},
+	"model":   {"recorder/torchsnap", "recorder/algan"},
 	"ui":      {"recorder/torchsnap", "recorder/algan"},
 }
 

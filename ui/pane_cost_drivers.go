@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"slices"
-
 	"vramscope/model/costs"
 	"vramscope/themes"
 	"vramscope/ui/grid"
@@ -15,6 +13,7 @@ type costDriversPane struct {
 	cursor listCursor
 	index  *costs.Index
 	rows   []costDriver
+	places map[string]int // of drivers in rows
 }
 
 // costDriver is a driver with the scopes that it takes bytes of.
@@ -35,7 +34,7 @@ func (p *costDriversPane) collect(s *scene) {
 	if index == p.index || index == nil {
 		return
 	}
-	p.index, p.rows = index, p.rows[:0]
+	p.index, p.rows, p.places = index, p.rows[:0], map[string]int{}
 	for i := range index.Scopes {
 		scope := &index.Scopes[i]
 		for j, name := range scope.Drivers() {
@@ -45,9 +44,10 @@ func (p *costDriversPane) collect(s *scene) {
 }
 
 func (p *costDriversPane) add(name string, bytes int64, scope string) {
-	at := slices.IndexFunc(p.rows, func(d costDriver) bool { return d.name == name })
-	if at < 0 {
+	at, known := p.places[name]
+	if !known {
 		if len(p.rows) < mostCostDrivers {
+			p.places[name] = len(p.rows)
 			p.rows = append(p.rows, costDriver{name: name, from: bytes, to: bytes, scopes: 1, firstScope: scope})
 		}
 		return

@@ -17,6 +17,10 @@ type costFramesPane struct {
 	text  string
 }
 
+// mostReplayed is how many events are replayed for one picture, all rows taken
+// together.
+const mostReplayed = 1_000_000
+
 // costFramesRow is the peak for so many frames.
 type costFramesRow struct {
 	frames int64
@@ -42,6 +46,7 @@ func (p *costFramesPane) take(s *scene, scope *costs.Scope, count int) {
 		return
 	}
 	p.of, p.count, p.rows = of, count, p.rows[:0]
+	count = max(min(count, mostReplayed/max(len(scope.Cost.Trace), 1)), 1)
 	q := s.choices.cost.question
 	asked := q.Frames
 	for frames := int64(1); len(p.rows) < count-1 && frames <= costs.MostFrames; frames *= 2 {

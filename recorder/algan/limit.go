@@ -3,11 +3,12 @@ package algan
 import "unsafe"
 
 // The memory that may be taken: so much for each byte of the file, and a
-// constant, of which a part is kept for what is taken whatever the file holds.
+// constant, of which a part is kept for what is made of the tables later: routes
+// as texts, and the answers for each scope.
 const (
 	memoryPerByte = 4
 	memoryApart   = 64 << 20
-	memoryKept    = 8 << 20
+	memoryKept    = 40 << 20
 )
 
 // account counts the memory that a reading has taken, what was thrown away

@@ -1,6 +1,7 @@
 package algan
 
 import (
+	"bytes"
 	"errors"
 	"io"
 
@@ -51,7 +52,7 @@ func read(r io.Reader, interpret func([]byte, *account) (*recorder.Costs, error)
 	case len(source) > maximumBytes:
 		return nil, &TooLargeError{Limit: maximumBytes}
 	}
-	costs, err = interpret(source, newAccount(len(source)))
+	costs, err = interpret(bytes.TrimPrefix(source, []byte("\ufeff")), newAccount(len(source)))
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestTraceEvents(t *testing.T) {
 }
 
 func TestLastOneCounts(t *testing.T) {
-	const module = `TRACES = {'old': {(): ()}}
+	const module = "\ufeff" + `TRACES = {'old': {(): ()}}
 TRACES = {'a': {(('n', 1),): (('A', 1, 0, 1, False),), (('n', 1),): (('A', 2, 0, 1, False),)}}`
 	costs, err := ReadModule(strings.NewReader(module))
 	if err != nil || len(costs.Scopes) != 1 || costs.Scopes[0].Trace[0].Intercept != 2 {
