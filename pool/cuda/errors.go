@@ -68,9 +68,9 @@ func (e *LostError) Error() string {
 		e.Device.Ordinal, e.Device.UUID, e.Call, e.Code, e.Detail)
 }
 
-// managedReserve is left free by managed memory, bytes: the driver takes some of
-// the device for itself with the first of it, until the process ends. On an H200
-// that was 64 MiB; this is twice as much.
+// managedReserve is left free by managed memory, bytes: the driver pages in larger
+// steps than are asked for, and keeps what was freed for a while, that of a killed
+// process too. On an H200 that was 64 MiB; this is twice as much.
 const managedReserve int64 = 128 << 20
 
 // ManagedLimitError refuses managed memory beyond what the device has free,

@@ -218,7 +218,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "go.json")
         environment = dict(os.environ, VRAMSCOPE_COMPARE=path, VRAMSCOPE_COMPARE_TRACE=TRACE)
-        subprocess.run([sys.argv[1], "-test.run=^TestCompare$"], env=environment, check=True)
+        subprocess.run([sys.argv[1], "-test.run=^TestCompare$"], env=environment, check=True, stdout=subprocess.DEVNULL)
         with open(path) as file:
             go = json.load(file)
     python = {}

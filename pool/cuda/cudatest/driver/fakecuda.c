@@ -27,7 +27,7 @@ enum {
 
 #define GRAIN (2LL << 20)      /* of plain memory */
 #define POOL_GRAIN (32LL << 20) /* of the default pool */
-#define MANAGED_SHARE (64LL << 20) /* the driver's own, from the first managed memory to the process's end */
+#define MANAGED_SHARE (64LL << 20) /* the driver's own, once there was managed memory */
 
 typedef unsigned long long address;
 typedef struct device device;
