@@ -1,18 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"vramscope/sources/probe/launch"
 	"vramscope/sources/probe/python"
 )
 
@@ -95,142 +87,6 @@ func runFailure(err error) error {
 		return nil
 	}
 	return exitError{exitRunFailed, err}
-}
-
-// run starts the program and waits for it. Its error holds the exit code.
-func (p *program) run(interrupted context.Context, flags *runFlags, argv []string) error {
-	// Once the program runs, a signal is its to answer, and we end with it.
-	ctx := context.WithoutCancel(interrupted)
-	watchLightly(true)
-	door, err := launch.Open(python.WriteTo)
-	if err != nil {
-		return runFailure(err)
-	}
-	defer door.Close()
-	options := launch.Options{HideArgv: flags.hide, Rate: flags.rate, TorchHistory: flags.history}
-	if options.Snapshots, err = flags.snapshots(time.Now()); err != nil {
-		return runFailure(err)
-	}
-	older := snapshotsAt(options.Snapshots)
-	if interrupted.Err() != nil {
-		return context.Cause(interrupted)
-	}
-	var tape *runRecording
-	if flags.record != "" {
-		if tape, err = p.recordRun(ctx, flags.record, door); err != nil {
-			return runFailure(err)
-		}
-	}
-	if !flags.quiet {
-		p.sayBefore(flags, argv)
-	}
-	child, err := launch.Start(argv, door.Environment(os.Environ(), options))
-	if err != nil {
-		if tape != nil {
-			_, _, _ = tape.end("the program did not start")
-		}
-		return exitError{startCode(err), err}
-	}
-	if tape != nil {
-		tape.program.Store(int64(child.PID))
-	}
-	exit, err := child.Wait()
-	if tape != nil {
-		heard, going, failed := tape.end(exit.String())
-		if !flags.quiet {
-			p.sayRecorded(flags.record, heard, going, failed)
-		}
-	}
-	if !flags.quiet {
-		p.saySnapshots(options.Snapshots, older)
-	}
-	switch {
-	case err != nil:
-		return runFailure(err)
-	case exit.Status() != exitFine:
-		return exitError{code: exit.Status()}
-	}
-	return nil
-}
-
-// startCode is the exit code for a program that could not be started.
-func startCode(err error) int {
-	var start *launch.StartError
-	if errors.As(err, &start) {
-		return start.Code()
-	}
-	return exitRunFailed
-}
-
-// snapshots is what the names of torch's snapshots at a failure begin with, ""
-// where none was asked for: the recording's name, or one of their own.
-func (f *runFlags) snapshots(now time.Time) (string, error) {
-	switch {
-	case f.record != "":
-		stem := strings.TrimSuffix(strings.TrimSuffix(f.record, ".zst"), ".vscope")
-		return filepath.Abs(stem)
-	case f.history > 0:
-		return filepath.Abs("vramscope-" + now.Format("20060102-150405"))
-	}
-	return "", nil
-}
-
-// sayBefore says what a user would not expect, before the program has the
-// terminal.
-func (p *program) sayBefore(flags *runFlags, argv []string) {
-	if isolation := launch.Isolated(argv); isolation != nil {
-		p.remark("%s", isolation)
-	}
-	if flags.history > 0 {
-		p.remark("torch keeps the stacks of its last %d allocations and frees: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history", flags.history)
-	}
-}
-
-// sayRecorded says where the recording is, or why there is none.
-func (p *program) sayRecorded(path string, heard, going int, failed error) {
-	switch {
-	case failed != nil:
-		p.remark("the recording broke off, the program did not notice: %v", failed)
-	case heard == 0:
-		p.remark("nothing was recorded: the probe starts in a Python process that loads a GPU library, such as torch, cupy or jax, and none of this run did")
-	case going > 0:
-		p.remark("recorded: vramscope %s; processes of this run that go on and are recorded no further: %d", path, going)
-	default:
-		p.remark("recorded: vramscope %s", path)
-	}
-}
-
-// saySnapshots names the snapshots that were written at a failed allocation;
-// older ones were there before.
-func (p *program) saySnapshots(prefix string, older []string) {
-	for _, path := range snapshotsAt(prefix) {
-		if !slices.Contains(older, path) {
-			p.remark("torch's memory when an allocation failed: vramscope %s", path)
-		}
-	}
-}
-
-// snapshotsAt are the snapshots whose paths begin in that way.
-func snapshotsAt(prefix string) (paths []string) {
-	if prefix == "" {
-		return nil
-	}
-	directory, stem := filepath.Split(prefix)
-	entries, err := os.ReadDir(directory)
-	if err != nil {
-		return nil
-	}
-	for _, entry := range entries {
-		if rest, ours := strings.CutPrefix(entry.Name(), stem+".oom-"); ours && strings.HasSuffix(rest, ".pickle") {
-			paths = append(paths, filepath.Join(directory, entry.Name()))
-		}
-	}
-	return paths
-}
-
-// remark is a line of ours among those of the program.
-func (p *program) remark(format string, values ...any) {
-	fmt.Fprintln(p.problems, "vramscope: "+printable(fmt.Sprintf(format, values...)))
 }
 
 // probeCommand prints the probe.

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vramscope/sources/probe/launch"
+	"vramscope/sources/probe/python"
+)
+
+// programRun is a program that is started, from before its start to after its
+// end. What it says stands among the lines of the program: little, and only
+// before and after.
+type programRun struct {
+	*program
+	flags   *runFlags
+	door    *launch.Door
+	options launch.Options
+	tape    *runRecording // nil where nothing is recorded
+	older   []string      // snapshots that were there before
+	kills   int64         // by the kernel for want of memory, before
+	counted bool          // whether kills is known
+}
+
+// run starts the program and waits for it. Its error holds the exit code.
+func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error {
+	watchLightly(true)
+	r, err := p.prepareRun(ctx, flags)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err // interrupted before the start
+		}
+		return runFailure(err)
+	}
+	defer r.door.Close()
+	r.sayBefore(argv)
+	child, err := launch.Start(argv, r.door.Environment(os.Environ(), r.options))
+	if err != nil {
+		if r.tape != nil {
+			_, _, _ = r.tape.end("the program did not start")
+		}
+		return exitError{startCode(err), err}
+	}
+	if r.tape != nil {
+		r.tape.program.Store(int64(child.PID))
+	}
+	exit, err := child.Wait()
+	r.finish(exit)
+	switch {
+	case err != nil:
+		return runFailure(err)
+	case exit.Status() != exitFine:
+		return exitError{code: exit.Status()}
+	}
+	return nil
+}
+
+// prepareRun makes everything that can fail before the program starts.
+func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun, error) {
+	r := &programRun{program: p, flags: flags,
+		options: launch.Options{HideArgv: flags.hide, Rate: flags.rate, TorchHistory: flags.history}}
+	var err error
+	if r.options.Snapshots, err = flags.snapshots(time.Now()); err != nil {
+		return nil, err
+	}
+	r.older = snapshotsAt(r.options.Snapshots)
+	r.kills, r.counted = launch.OutOfMemoryKills()
+	if r.door, err = launch.Open(python.WriteTo); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		r.door.Close()
+		return nil, context.Cause(ctx)
+	}
+	if flags.record != "" {
+		// Once the program runs, a signal is its to answer, and the recording
+		// ends with it.
+		if r.tape, err = p.recordRun(context.WithoutCancel(ctx), flags.record, r.door); err != nil {
+			r.door.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// startCode is the exit code for a program that could not be started.
+func startCode(err error) int {
+	var start *launch.StartError
+	if errors.As(err, &start) {
+		return start.Code()
+	}
+	return exitRunFailed
+}
+
+// sayBefore says what a user would not expect, before the program has the
+// terminal.
+func (r *programRun) sayBefore(argv []string) {
+	if isolation := launch.Isolated(argv); isolation != nil {
+		r.remark("%s", isolation)
+	}
+	if r.flags.history > 0 {
+		r.remark("torch keeps the stacks of its last %d allocations and frees: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history", r.flags.history)
+	}
+}
+
+// finish ends the recording and says what the run has left.
+func (r *programRun) finish(exit launch.Exit) {
+	ended := exit.String()
+	if kills, known := launch.OutOfMemoryKills(); known && r.counted && exit.PerhapsOutOfMemory(r.kills, kills) {
+		ended += fmt.Sprintf(", perhaps for want of host memory: processes that the kernel killed for that meanwhile: %d (oom_kill of /proc/vmstat)", kills-r.kills)
+		r.remark("the program ended: %s", ended)
+	}
+	if r.tape != nil {
+		heard, going, err := r.tape.end(ended)
+		r.sayRecorded(heard, going, err)
+	}
+	for _, path := range snapshotsAt(r.options.Snapshots) {
+		if !slices.Contains(r.older, path) {
+			r.remark("torch's memory when an allocation failed: vramscope %s", path)
+		}
+	}
+}
+
+// sayRecorded says where the recording is, or why there is none.
+func (r *programRun) sayRecorded(heard, going int, failed error) {
+	switch {
+	case failed != nil:
+		r.remark("the recording broke off, the program did not notice: %v", failed)
+	case heard == 0:
+		r.remark("nothing was recorded: the probe starts in a Python process that loads a GPU library, such as torch, cupy or jax, and none of this run did")
+	case going > 0:
+		r.remark("recorded: vramscope %s; processes of this run that go on and are recorded no further: %d", r.flags.record, going)
+	default:
+		r.remark("recorded: vramscope %s", r.flags.record)
+	}
+}
+
+// remark is a line of ours among those of the program.
+func (r *programRun) remark(format string, values ...any) {
+	if !r.flags.quiet {
+		fmt.Fprintln(r.problems, "vramscope: "+printable(fmt.Sprintf(format, values...)))
+	}
+}
+
+// snapshots is what the names of torch's snapshots at a failure begin with, ""
+// where none was asked for: the recording's name, or one of their own.
+func (f *runFlags) snapshots(now time.Time) (string, error) {
+	switch {
+	case f.record != "":
+		stem := strings.TrimSuffix(strings.TrimSuffix(f.record, ".zst"), ".vscope")
+		return filepath.Abs(stem)
+	case f.history > 0:
+		return filepath.Abs("vramscope-" + now.Format("20060102-150405"))
+	}
+	return "", nil
+}
+
+// snapshotsAt are the snapshots whose paths begin in that way.
+func snapshotsAt(prefix string) (paths []string) {
+	if prefix == "" {
+		return nil
+	}
+	directory, stem := filepath.Split(prefix)
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		if rest, ours := strings.CutPrefix(entry.Name(), stem+".oom-"); ours && strings.HasSuffix(rest, ".pickle") {
+			paths = append(paths, filepath.Join(directory, entry.Name()))
+		}
+	}
+	return paths
+}
