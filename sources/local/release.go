@@ -81,10 +81,17 @@ func (r *Render) release(force bool) (report pool.ReleaseReport, lines []recorde
 	return report, lines
 }
 
+// longWait is from where on a wait for the device is worth a reason of its own,
+// in ns.
+const longWait = int64(time.Millisecond)
+
 // waitLine says how long the device was waited for.
 func waitLine(ns int64) recorder.ResultLine {
-	return recorder.ResultLine{What: "wait for the device", Took: ns,
-		Why: fmt.Sprintf("waited %v for the device's work in flight", time.Duration(ns).Round(10*time.Microsecond))}
+	line := recorder.ResultLine{What: "wait for the device", Took: ns}
+	if ns >= longWait {
+		line.Why = fmt.Sprintf("its work in flight took %v to end", time.Duration(ns).Round(100*time.Microsecond))
+	}
+	return line
 }
 
 // trimShared gives back what the device's default pool holds unused.
