@@ -204,8 +204,10 @@ func verdict(err error) (status model.Status, why string, again bool) {
 	switch {
 	case err == nil:
 		return model.StatusEnded, "", false
+	case errors.As(err, &dial) && dial.Gone:
+		return model.StatusEnded, err.Error(), false
 	case errors.As(err, &dial):
-		return model.StatusStale, err.Error(), !dial.Gone
+		return model.StatusStale, err.Error(), true
 	case errors.As(err, &end) && end.Gone:
 		return model.StatusEnded, err.Error(), false
 	case errors.As(err, &end):

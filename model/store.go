@@ -98,11 +98,12 @@ func (s *Store) SetStatus(id string, status Status, why string) {
 	}
 	source.status, source.why = status, why
 	s.change(source)
-	if status != StatusFailed && status != StatusLost && status != StatusCut {
+	abrupt := status == StatusEnded && why != "" // a goodbye says itself why
+	if status != StatusFailed && status != StatusLost && status != StatusCut && !abrupt {
 		return
 	}
 	level := LevelError
-	if status == StatusCut {
+	if status == StatusCut || abrupt {
 		level = LevelWarning
 	}
 	s.log.add(Entry{Ns: s.now(), Source: id, Name: source.name(), Level: level, Kind: EntrySource,

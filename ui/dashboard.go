@@ -269,10 +269,18 @@ func (d *Dashboard) readLog() {
 		case entry.Kind == model.EntryAction:
 			d.message = message{kind: actionKind(entry), text: entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
 		case d.message.kept:
+		case entry.Kind == model.EntrySource && entry.Level == model.LevelWarning && d.looksAt(entry.Source):
+			d.message = message{kind: widget.StatusWarning, text: entry.Name + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
 			d.message = message{kind: widget.StatusError, text: entry.Name + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		}
 	}
+}
+
+// looksAt says whether a live source is the one that is looked at.
+func (d *Dashboard) looksAt(source string) bool {
+	newest := d.scene.newest
+	return newest != nil && newest.Source == source && newest.File == ""
 }
 
 // manySteps is from how many steps on a command's line says where each is told.

@@ -149,3 +149,24 @@ func BenchmarkAllocatorsFrame(b *testing.B) {
 		})
 	}
 }
+
+// TestArenasAndAllocators: where a program has both, both have room: the arena
+// is shown inside torch, and its scopes stay.
+func TestArenasAndAllocators(t *testing.T) {
+	f := renderedFixture(t)
+	pool, arena := f.poolSet(), f.arenaSet()
+	arena.In = "torch:0"
+	torch := counterSet("torch:0", recorder.OfPool, "torch", fixtureGPU, "", "torch._C._cuda_memoryStats", map[recorder.Counter]int64{
+		recorder.Reserved: 32*gib + 600*mib, recorder.Allocated: 32*gib + 8*mib, recorder.PeakAllocated: 33 * gib, recorder.Retries: 0, recorder.OOMs: 0})
+	f.stream.Emit(&recorder.Sample{Head: f.stream.Head(), Sets: []recorder.CounterSet{torch, arena, pool, f.hostSet()}})
+	f.sampleDevice()
+	goldenView(t, f.snapshot(), layout.Overview, "python-arena-overview")
+}
+
+// TestAllocatorsAndAPool: one allocator tells its blocks, and there is no arena.
+func TestAllocatorsAndAPool(t *testing.T) {
+	f := trainedFixture(t)
+	f.say(&recorder.State{Pools: []recorder.PoolState{{ID: 7, Name: "vibespatial", Device: pythonGPU0, Tier: "B", Why: "71 % of the device was free",
+		Stack: []string{"Statistics", "FailureCallback", "Pool", "CUDA"}, Generation: 3}}})
+	goldenView(t, f.snapshot(), layout.Overview, "python-pool-overview")
+}

@@ -61,7 +61,7 @@ func newProcessesPane() *processesPane {
 	p.table = widget.Table{SortColumn: processDriver, Descending: true, Rows: &p.rows, Columns: []widget.TableColumn{
 		processPID:         {Title: "pid", Width: 7, Align: grid.Right},
 		processName:        {Title: "process", Width: 10, Grow: 3},
-		processDriver:      {Title: "by driver", Width: 10, Align: grid.Right},
+		processDriver:      {Title: "by driver", Width: 11, Align: grid.Right},
 		processHeld:        {Title: "allocators", Width: 10, Align: grid.Right, Drop: 1},
 		processUnaccounted: {Title: "unaccounted", Width: 11, Align: grid.Right, Drop: 3},
 		processResident:    {Title: "host", Width: 10, Align: grid.Right, Drop: 4},

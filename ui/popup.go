@@ -79,7 +79,7 @@ func (p *popup) drawLine(row grid.Region, index, column int) {
 		row = row.Forced(grid.Of(themes.Selection))
 		row.Set(0, 0, row.Glyphs().Selected, grid.Of(themes.Selection))
 	}
-	row.Fit(1, 0, column, grid.Of(themes.Key), line.label, grid.Left)
+	row.FitMiddle(1, 0, column, grid.Of(themes.Key), line.label)
 	row.Text(column+3, 0, line.style, line.text)
 }
 
