@@ -65,7 +65,7 @@ var testOnly = []string{
 // testFolders are folders of the project that only tests of the key may use
 // besides.
 var testFolders = map[string][]string{
-	"pool":    {"arena"},
+	"pool":    {"arena", "recorder"},
 	"sources": {"model", "pool/cuda/cudatest"},
 	"model":   {"recorder/torchsnap", "recorder/algan"},
 	"ui":      {"recorder/torchsnap", "recorder/algan"},

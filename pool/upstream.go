@@ -36,7 +36,8 @@ type Upstream interface {
 
 // Orderer is an Upstream whose streams run beside each other: a block that one
 // stream gave up may still be read and written by work queued there. Host memory
-// needs none.
+// needs none. Whoever wraps such an Upstream must be an Orderer too: a pool that
+// finds none gives the block away as it is.
 type Orderer interface {
 	// OrderStreams lets all work that is queued on stream from now on wait for
 	// the work that is queued on after by now. It waits for nothing itself.

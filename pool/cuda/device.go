@@ -34,6 +34,7 @@ func Open(ordinal int) (*Context, error) { return OpenWith(ordinal, Options{}) }
 // without it.
 type contextMethods interface {
 	pool.Upstream
+	pool.Orderer
 	Device() Device
 	ContextBytes() int64
 	Fill(address pool.Address, bytes int64, value byte, stream pool.Stream) error

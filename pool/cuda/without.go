@@ -63,6 +63,9 @@ func (*Context) Synchronize() error { return ErrNotIncluded }
 // SynchronizeStream is ErrNotIncluded.
 func (*Context) SynchronizeStream(pool.Stream) error { return ErrNotIncluded }
 
+// OrderStreams implements pool.Orderer.
+func (*Context) OrderStreams(_, _ pool.Stream) error { return ErrNotIncluded }
+
 // DefaultPool is ErrNotIncluded.
 func (*Context) DefaultPool() (DefaultPool, error) { return DefaultPool{}, ErrNotIncluded }
 

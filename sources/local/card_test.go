@@ -173,6 +173,9 @@ func (c *card) AllocateAsync(bytes int64, _ pool.Stream) (pool.Address, error) {
 	return address, nil
 }
 
+// OrderStreams has nothing to do: there is one queue for all streams.
+func (c *card) OrderStreams(_, _ pool.Stream) error { return c.call("cuStreamWaitEvent") }
+
 func (c *card) FreeAsync(address pool.Address, _ pool.Stream) error {
 	if err := c.call("cuMemFreeAsync"); err != nil {
 		return err

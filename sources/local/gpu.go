@@ -12,6 +12,7 @@ import (
 // Card is a GPU as a render needs it: *cuda.Context is one.
 type Card interface {
 	pool.Upstream
+	pool.Orderer // a block that changes its stream waits for the other's work
 	Device() cuda.Device
 	ContextBytes() int64
 	Fill(address pool.Address, bytes int64, value byte, stream pool.Stream) error

@@ -27,7 +27,6 @@ enum {
 
 #define GRAIN (2LL << 20)      /* of plain memory */
 #define POOL_GRAIN (32LL << 20) /* of the default pool */
-#define MANAGED_SHARE (64LL << 20) /* the driver's own, once there was managed memory */
 
 typedef unsigned long long address;
 typedef struct device device;
@@ -41,7 +40,7 @@ typedef struct block {
 } block;
 
 struct device {
-	int index, retained, lost, managed;
+	int index, retained, lost;
 	long long calls;
 	block *blocks;
 	long long reserved, reserved_peak, used, used_peak; /* of the default pool */
@@ -89,8 +88,6 @@ static void settle(device *d)
 		else
 			total += up(b->bytes, GRAIN);
 	}
-	if (d->managed)
-		total += MANAGED_SHARE;
 	if (d->retained)
 		total += setting("FAKE_CUDA_CONTEXT", 512LL << 20);
 	d->books->used = total + up(small, GRAIN);
@@ -322,8 +319,6 @@ static int allocate(address *at, size_t bytes, int kind)
 		result = OUT_OF_MEMORY;
 	if (result == OK)
 		result = new_block(current, at, bytes, kind);
-	if (result == OK && kind == MANAGED)
-		current->managed = 1;
 	if (result == OK)
 		settle(current);
 	pthread_mutex_unlock(&lock);
