@@ -92,6 +92,11 @@ func TestDoctorSaysWhoCanBeReached(t *testing.T) {
 	if want := "3.14 and later"; strings.HasPrefix(string(version), "False") && (!strings.HasPrefix(line, "no  Python 3.") || !strings.Contains(line, want)) {
 		t.Errorf("doctor says %q of an old Python:\n%s", line, out)
 	}
+	waiting := startPython(t, append(environment, "VRAMSCOPE_TARGET="+t.TempDir()), "python3", "later.py")
+	again, _, _ := runIn(t, environment, "doctor")
+	if !strings.Contains(again, fmt.Sprintf("process %d, later.py: started by vramscope run", waiting)) {
+		t.Errorf("doctor does not know a program that was started with the probe:\n%s", again)
+	}
 	if !strings.Contains(out, "vramscope run -- python render.py") {
 		t.Errorf("doctor names no way in:\n%s", out)
 	}

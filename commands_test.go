@@ -240,7 +240,7 @@ func TestVersionAndHelp(t *testing.T) {
 		t.Errorf("--version: %d %q", code, out)
 	}
 	out, _, code = run(t, "--help")
-	for _, text := range []string{"demo", "record", "report", "render", "check", "send", "doctor", "completion", "Exit codes", "130"} {
+	for _, text := range []string{"demo", "run", "attach", "probe", "record", "report", "render", "check", "send", "doctor", "completion", "Exit codes", "130"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("--help (%d) lacks %q", code, text)
 		}

@@ -12,6 +12,7 @@ import (
 	"vramscope/recorder"
 	"vramscope/sources/probe"
 	"vramscope/sources/probe/attach"
+	"vramscope/sources/probe/launch"
 	"vramscope/ui/grid"
 )
 
@@ -91,9 +92,12 @@ func diagnosePythons(snapshot *model.Snapshot, say func(good bool, what, how str
 			continue
 		}
 		what := fmt.Sprintf("Python %v, process %d, %s", process.Version, process.PID, process.Name)
-		if obstacle := process.Obstacle(); obstacle != nil {
+		switch obstacle := process.Obstacle(); {
+		case launch.Launched(process.PID):
+			say(true, what+": started by vramscope run", "the probe starts with the first GPU library that it loads")
+		case obstacle != nil:
 			say(false, what, obstacle.Error())
-		} else {
+		default:
 			say(true, what+": can be entered", fmt.Sprintf("let the probe in with `vramscope attach %d`", process.PID))
 		}
 	}

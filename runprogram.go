@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"vramscope/sources/probe/launch"
@@ -31,6 +33,9 @@ type programRun struct {
 // run starts the program and waits for it. Its error holds the exit code.
 func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error {
 	watchLightly(true)
+	// A closed pipe behind our own messages must not take the program's exit
+	// code away; nor is it ignored, since the program would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	r, err := p.prepareRun(ctx, flags)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -103,9 +103,6 @@ func Start(argv, environment []string) (*Child, error) {
 		return nil, &StartError{argv[0], err}
 	}
 	c := &Child{signals: make(chan os.Signal, 16), stopped: make(chan struct{}), ended: make(chan struct{})}
-	// A closed pipe behind our own messages must not take the program's exit
-	// code away, nor is it ignored, since the program would inherit that.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	for _, s := range passed {
 		// What nohup or a shell's & made us ignore, the program ignores too.
 		if !signal.Ignored(s) {

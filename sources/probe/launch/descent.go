@@ -11,16 +11,26 @@ import (
 // the door's environment: it has that environment, as every child has whoever
 // its parent is by now, or it descends from this process.
 func (d *Door) Holds(pid int) bool {
+	return doorOf(pid) == d.directory || descends(pid, os.Getpid())
+}
+
+// Launched says whether a process was started with a door, or is the child of
+// one: the probe is in it, or comes with the first GPU library that it loads.
+func Launched(pid int) bool { return doorOf(pid) != "" }
+
+// doorOf is the directory of the door that a process was started with, "" where
+// it has none or cannot be looked into.
+func doorOf(pid int) string {
 	environment, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err == nil {
-		mark := []byte(TargetVariable + "=" + d.directory)
-		for variable := range bytes.SplitSeq(environment, []byte{0}) {
-			if bytes.Equal(variable, mark) {
-				return true
-			}
+	if err != nil {
+		return ""
+	}
+	for variable := range bytes.SplitSeq(environment, []byte{0}) {
+		if directory, ok := bytes.CutPrefix(variable, []byte(TargetVariable+"=")); ok {
+			return string(directory)
 		}
 	}
-	return descends(pid, os.Getpid())
+	return ""
 }
 
 // deepest is how many ancestors are looked at.

@@ -124,6 +124,9 @@ func TestHolds(t *testing.T) {
 	if !door.Holds(command.Process.Pid) {
 		t.Error("a program with the door's environment does not belong to it")
 	}
+	if !launch.Launched(command.Process.Pid) || launch.Launched(os.Getpid()) {
+		t.Error("which programs were started with a door is not told")
+	}
 	if !other.Holds(command.Process.Pid) {
 		t.Error("a child of this process does not belong to it")
 	}
