@@ -74,7 +74,7 @@ memory.configure_memory_pool()
 `, "fallback", "RMM cannot be imported", []string{"CuPy MemoryPool"}, map[string]int64{"generation": 0}, "cupy:0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			all := drive(t, rasterBegins+test.script+"\nlook()\nsample()\nassert 'cupy' not in sys.modules\n")
+			all := drive(t, rasterBegins+"look()\n"+test.script+"\nlook()\nsample()\nassert 'cupy' not in sys.modules\n")
 			pool := all.pool(t, rasterName)
 			if pool.Tier != test.tier || !strings.HasPrefix(pool.Why, test.why) {
 				t.Errorf("tier %q because %q", pool.Tier, pool.Why)

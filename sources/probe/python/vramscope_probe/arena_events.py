@@ -24,41 +24,37 @@ class EventBatch:
 
     def _clear(self):
         self.frame = -1
-        self._times, self._ops = [], []
-        self._columns = tuple([] for _ in self._COLUMNS)
+        self._rows = []  # (ns, op) and the values of the columns
         self._params, self._params_bytes = [], 0
 
     def __len__(self):
-        return len(self._ops)
+        return len(self._rows)
 
     def takes(self, frame):
         """Says whether an event of that frame can still go into the batch."""
-        length = len(self._ops)
+        length = len(self._rows)
         return length == 0 or (
             length < MAX_BATCH_EVENTS and self.frame == frame and self._params_bytes < MAX_BATCH_PARAMS)
 
     def add(self, frame, ns, op, values, params=None):
-        """Adds an event: ns its moment, values in the order of the columns n,
-        fl, item, f, r, sc, x and dt of the record format."""
-        if not self._ops:
+        """Adds an event: ns its moment, values a tuple in the order of the
+        columns n, fl, item, f, r, sc, x and dt of the record format."""
+        if not self._rows:
             self.frame = frame
         if params:
-            self._params.append([len(self._ops), params])
+            self._params.append([len(self._rows), params])
             self._params_bytes += params_size(params) + 8 * MAX_PARAMS
-        self._times.append(ns)
-        self._ops.append(op)
-        for column, value in zip(self._columns, values):
-            column.append(value)
+        self._rows.append((ns, op) + values)
 
     def take(self):
         """The batch as an `ev` record, and an empty one from then on."""
-        times = self._times
+        times, ops, *columns = map(list, zip(*self._rows))
         record = {"t": "ev", "ns": times[0], "arena": self.arena, "frame": self.frame}
         steps = [0] + [later - earlier for earlier, later in zip(times, times[1:])]
         if any(steps):
             record["dns"] = steps
-        record["op"] = self._ops
-        for key, column in zip(self._COLUMNS, self._columns):
+        record["op"] = ops
+        for key, column in zip(self._COLUMNS, columns):
             if any(column):
                 record[key] = column
         if self._params:

@@ -40,11 +40,12 @@ class PoolGenerations:
 
     def saw(self, adaptor, lifetime):
         """Takes a look at the pool: lifetime is the count of allocations over
-        its life. True if it is a new one."""
+        its life. The first one is generation 0; without an adaptor there is none."""
+        if adaptor is None:
+            return
         new = self._seen is not None and (self._seen != id(adaptor) or lifetime < self._lifetime)
         self.count += new
         self._seen, self._lifetime = id(adaptor), lifetime
-        return new
 
 
 def layer_names(chain):
@@ -99,6 +100,9 @@ class VibespatialPool(Adapter):
             self._number = next(POOL_NUMBERS)
         entry = {"id": self._number, "name": self.pool_name}
         entry.update(self.pool_entry())
+        device = gpu_uuid(self.ordinal())
+        if device:
+            entry["dev"] = device
         return {"pools": [entry]}
 
     def concerns(self, device):
@@ -195,7 +199,7 @@ class VibespatialRaster(VibespatialPool):
 
     def pool_entry(self):
         tier = self.tier()
-        entry = {"tier": tier, "why": self.why(tier), "gen": self._generations.count, "dev": gpu_uuid(self.ordinal())}
+        entry = {"tier": tier, "why": self.why(tier), "gen": self._generations.count}
         if self.adaptor() is not None:
             entry["stack"] = layer_names(RmmChain(self.adaptor()))
         elif tier == "fallback":
@@ -301,7 +305,7 @@ class VibespatialRuntime(VibespatialPool):
 
     def pool_entry(self):
         tier = self.tier()
-        entry = {"tier": tier, "why": self.why(tier), "gen": 0, "dev": gpu_uuid(self.ordinal())}
+        entry = {"tier": tier, "why": self.why(tier), "gen": 0}
         if self.top() is not None:
             entry["stack"] = layer_names(RmmChain(self.top()))
         elif tier == "fallback":
