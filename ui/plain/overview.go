@@ -1,6 +1,8 @@
 package plain
 
 import (
+	"strconv"
+
 	"vramscope/model"
 	"vramscope/recorder"
 )
@@ -23,7 +25,11 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 	if kind == "" {
 		kind = "source"
 	}
-	p.line(0, "%s %s: %s", kind, view.Name, view.Status.String())
+	which := ""
+	if h := view.Hello; h != nil && view.Kind == recorder.KindProcess && h.PID > 0 {
+		which = " " + strconv.Itoa(h.PID) + placeText(h.Job, h.Rank) // two programs may have one name
+	}
+	p.line(0, "%s %s%s: %s", kind, view.Name, which, view.Status.String())
 	if view.StatusWhy != "" {
 		p.line(1, "%s", view.StatusWhy)
 	}

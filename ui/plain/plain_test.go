@@ -90,3 +90,19 @@ func TestNothingWatched(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestRanksAreToldApart: processes of one name are told apart by number and by
+// their place in the job.
+func TestRanksAreToldApart(t *testing.T) {
+	rank := 3
+	hello := &recorder.Hello{PID: 812, Job: "night", Rank: &rank}
+	view := &model.SourceView{Kind: recorder.KindProcess, Name: "train.py", Hello: hello, Frame: -1}
+	if text := Overview(&model.Snapshot{Sources: []*model.SourceView{view}}, 0); !strings.HasPrefix(text, "process train.py 812, rank 3 of night: ") {
+		t.Errorf("the overview: %s", text)
+	}
+	report := &model.Report{Sources: []model.SourceReport{
+		{Kind: recorder.KindProcess, Name: "train.py", Job: "night", Rank: &rank}, {Kind: recorder.KindProcess, Name: "render.py"}}}
+	if text := Report(report); !strings.Contains(text, "process train.py, rank 3 of night\n") || !strings.Contains(text, "process render.py\n") {
+		t.Errorf("the report: %s", text)
+	}
+}

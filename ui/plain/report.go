@@ -34,14 +34,7 @@ func Report(report *model.Report) string {
 }
 
 func (p *page) sourceReport(s *model.SourceReport) {
-	place := ""
-	if s.Rank != nil {
-		place = fmt.Sprintf(", rank %d", *s.Rank)
-	}
-	if s.Job != "" {
-		place += " of " + s.Job
-	}
-	p.line(0, "%s %s%s", s.Kind, s.Name, place)
+	p.line(0, "%s %s%s", s.Kind, s.Name, placeText(s.Job, s.Rank))
 	frames := ""
 	if s.Frames != nil {
 		frames = fmt.Sprintf(", frames %d to %d", s.Frames.First, s.Frames.Last)
@@ -68,6 +61,17 @@ func (p *page) sourceReport(s *model.SourceReport) {
 	for _, problem := range s.Problems {
 		p.line(1, "inconsistent: %s", problem)
 	}
+}
+
+// placeText is a process's place among those of its job, "" where it has none.
+func placeText(job string, rank *int) (text string) {
+	if rank != nil {
+		text = fmt.Sprintf(", rank %d", *rank)
+	}
+	if job != "" {
+		text += " of " + job
+	}
+	return text
 }
 
 // sets is the counters over the run, of those that are still told at its end
