@@ -134,3 +134,23 @@ func TestHubOpensACalibrationFile(t *testing.T) {
 		t.Error("the hub says that a file is open")
 	}
 }
+
+// TestCalibrationFileInATerminal opens one, sizes its scopes for other frames,
+// gives a driver, and walks through the views.
+func TestCalibrationFileInATerminal(t *testing.T) {
+	term := startTerminal(t, 160, 40, nil, calibrationModule)
+	term.waitForText("mem_usage.py", "replayed for 1 frame", "Drivers", "Outside the arena")
+	term.send("4:frames 64\r")
+	term.waitForText("replayed for 64 frames", "253.1 MiB")
+	term.send("+")
+	term.waitForText("replayed for 65 frames")
+	term.send(":driver pool=65536\r:driver primary=1000\r")
+	term.waitForText("Scopes for 65 frames, pool=65536 primary=1000", "6.3 MiB")
+	term.send("3")
+	term.waitForText("Events of postprocess for 65 frames", "temp ends")
+	term.send("q")
+	if code := term.waitForExit(); code != exitFine {
+		t.Errorf("ends with %d", code)
+	}
+	term.assertRestored()
+}
