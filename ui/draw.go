@@ -45,8 +45,8 @@ func (d *Dashboard) arrange() {
 	options := layout.Options{Input: d.entry != nil, Message: d.messageHeight()}
 	if d.scene.view != nil {
 		options.Arenas = liveArenas(d.scene.view)
-		options.Content = contentOf(d.scene.view)
-		if options.Content != layout.Arenas {
+		options.Content, options.Pools = contentOf(d.scene.view), poolContentOf(d.scene.view)
+		if options.Content != layout.Arenas || options.Pools != layout.Blocks {
 			options.Allocators = d.allocatorRows()
 		}
 	}
@@ -117,6 +117,26 @@ func contentOf(view *model.SourceView) layout.Content {
 		return layout.AllocatorsAndPool
 	}
 	return layout.Allocators
+}
+
+// poolContentOf is what the pools of a process tell. A process without any is
+// shown as one that tells blocks, whose panes say what would fill them.
+func poolContentOf(view *model.SourceView) layout.PoolContent {
+	if view.Kind != recorder.KindProcess || isDump(view) || view.Past && len(view.Pools) == 0 && poolSet(view, nil) == nil {
+		return layout.Blocks
+	}
+	for _, pool := range view.Pools {
+		if !tellsNoBlocks(view, pool) {
+			return layout.Blocks
+		}
+	}
+	switch {
+	case len(view.Pools) > 0:
+		return layout.Tiers
+	case poolSet(view, nil) != nil:
+		return layout.Counters
+	}
+	return layout.Blocks
 }
 
 // allocatorRows is how many rows the table of allocators has.

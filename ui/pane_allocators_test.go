@@ -163,10 +163,24 @@ func TestArenasAndAllocators(t *testing.T) {
 	goldenView(t, f.snapshot(), layout.Overview, "python-arena-overview")
 }
 
-// TestAllocatorsAndAPool: one allocator tells its blocks, and there is no arena.
+// TestAllocatorsAndAPool: a library's pool tells its tier, its failure callback
+// and counters, and not its blocks. What it does not tell is no zero.
 func TestAllocatorsAndAPool(t *testing.T) {
 	f := trainedFixture(t)
-	f.say(&recorder.State{Pools: []recorder.PoolState{{ID: 7, Name: "vibespatial", Device: pythonGPU0, Tier: "B", Why: "71 % of the device was free",
-		Stack: []string{"Statistics", "FailureCallback", "Pool", "CUDA"}, Generation: 3}}})
-	goldenView(t, f.snapshot(), layout.Overview, "python-pool-overview")
+	f.say(&recorder.State{Pools: []recorder.PoolState{{ID: 7, Name: "vibespatial.raster pool", Device: pythonGPU0, Tier: "B", Why: "71 % of the device was free",
+		Stack: []string{"StatisticsResourceAdaptor", "FailureCallbackResourceAdaptor", "PoolMemoryResource", "CudaMemoryResource"}, Generation: 3,
+		Ladder: &recorder.Ladder{Used: 2, CooldownNs: 4e8}}}})
+	f.ns += fixturePeriod
+	f.say(&recorder.Sample{Sets: append(f.sets(), counterSet("vibespatial-raster", recorder.OfPool, "vibespatial.raster pool, tier B", pythonGPU0, "rmm:0", "memory_pool_stats", map[recorder.Counter]int64{
+		recorder.Reserved: 8*gib + 256, recorder.Allocated: 3*gib + 7, recorder.LiveBlocks: 41, recorder.PeakAllocated: 6 * gib}))})
+	snapshot := f.snapshot()
+	goldenView(t, snapshot, layout.Overview, "python-pool-overview")
+	goldenView(t, snapshot, layout.Pool, "python-pool-tiers")
+	d := newScreen(t, snapshot, layout.Pool, 120, 32)
+	if text := paneText(t, d, layout.PoolPane); !strings.Contains(text, "live 3.0 GiB in 41") || !strings.Contains(text, "size 8.0 GiB") || strings.Contains(text, " 0 B") {
+		t.Errorf("the pool is\n%s", text)
+	}
+	if text := paneText(t, d, layout.BlocksPane); !strings.Contains(text, "not its segments") {
+		t.Errorf("nobody says why there is no map: %q", text)
+	}
 }

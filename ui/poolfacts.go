@@ -66,7 +66,7 @@ func (f *poolFacts) addBlocks(s *scene) {
 		return
 	}
 	use, ok := s.poolUse()
-	if !ok {
+	if !ok || tellsNoBlocks(s.view, f.pool) {
 		return
 	}
 	f.fromBlocks = s.blocks && f.pool.Complete
@@ -134,7 +134,7 @@ func poolSet(view *model.SourceView, pool *model.PoolView) *recorder.CounterSet 
 				return &view.Sets[i]
 			}
 		}
-		return nil
+		return namedPoolSet(view, pool)
 	}
 	for i := range view.Sets {
 		if view.Sets[i].Of == recorder.OfPool {
@@ -142,6 +142,35 @@ func poolSet(view *model.SourceView, pool *model.PoolView) *recorder.CounterSet 
 		}
 	}
 	return nil
+}
+
+// namedPoolSet is the counter set of a pool that another library owns: its name
+// begins like the pool's; nil where there is none.
+func namedPoolSet(view *model.SourceView, pool *model.PoolView) *recorder.CounterSet {
+	if pool.State.Name == "" {
+		return nil
+	}
+	for i := range view.Sets {
+		if set := &view.Sets[i]; set.Of == recorder.OfPool && strings.HasPrefix(set.Name, pool.State.Name) {
+			return set
+		}
+	}
+	return nil
+}
+
+// tellsNoBlocks says whether a pool has told its tier and none of its blocks:
+// what it has reserved is in segments that it does not name, or it counts
+// nothing as a pool of ours does.
+func tellsNoBlocks(view *model.SourceView, pool *model.PoolView) bool {
+	if len(pool.Segments) > 0 || pool.Segments == nil {
+		return false
+	}
+	set := poolSet(view, pool)
+	if set == nil {
+		return true
+	}
+	reserved := counterOf(set, recorder.Reserved)
+	return reserved != 0 || !strings.HasPrefix(set.ID, "pool:")
 }
 
 // drawFragmentation writes 1 - largest / free as a percentage.
@@ -202,6 +231,8 @@ func blocksOf(s *scene) (pool *model.PoolView, why string) {
 		return nil, whyNoPool(s)
 	case pool.Segments == nil:
 		return nil, whyNoBlocks(pool)
+	case tellsNoBlocks(s.view, pool):
+		return nil, "This pool tells its tier and its counters, and not its segments: nothing of it can be drawn as a map."
 	case len(pool.Segments) == 0:
 		return nil, "The pool holds no segment: it has taken nothing from its upstream, or has given everything back."
 	}

@@ -124,8 +124,22 @@ type Options struct {
 	Arenas  int  // how many arenas there are to be shown as bars
 
 	Content    Content
+	Pools      PoolContent
 	Allocators int // rows that the table of allocators has
 }
+
+// PoolContent is what the pools of a process tell.
+type PoolContent uint8
+
+// What pools tell.
+const (
+	Blocks   PoolContent = iota // their segments and blocks
+	Tiers                       // their tier and their failure callback, and no blocks
+	Counters                    // counters alone
+
+	// PoolContentCount is the number of these.
+	PoolContentCount = int(iota)
+)
 
 // Content is what there is to be seen inside a process: panes that nothing
 // would fill leave their room to others.
@@ -185,7 +199,7 @@ func Compute(width, height int, view View, options Options) Layout {
 		alone := node{pane: options.Zoomed, grow: 1}
 		l.fill(&alone, options)
 	} else {
-		l.fill(planOf(view, l.Size, options.Content), options)
+		l.fill(planOf(view, l.Size, options), options)
 	}
 	return l
 }

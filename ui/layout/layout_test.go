@@ -57,21 +57,21 @@ func comparePicture(t *testing.T, name, got string) {
 
 // The views that show allocators, for each content, as pictures in testdata.
 func TestPicturesOfAllocators(t *testing.T) {
-	contents := [ContentCount]string{Allocators: "allocators", AllocatorsAndPool: "allocators and a pool", Everything: "everything"}
 	for _, size := range []struct {
 		name          string
 		width, height int
 	}{{"allocators-120x32", 120, 32}, {"allocators-80x24", 80, 24}, {"allocators-40x10", 40, 10}} {
 		var out strings.Builder
-		for content := Allocators; int(content) < ContentCount; content++ {
-			for _, view := range []View{Overview, Pool} {
-				if view == Pool && content != Allocators {
-					continue
-				}
-				l := Compute(size.width, size.height, view, Options{Content: content, Allocators: 10})
-				fmt.Fprintf(&out, "%s of %s\n\n%s\n\n", view, contents[content], art(size.width, size.height, &l))
-			}
+		draw := func(view View, what string, options Options) {
+			options.Allocators = 10
+			l := Compute(size.width, size.height, view, options)
+			fmt.Fprintf(&out, "%s of %s\n\n%s\n\n", view, what, art(size.width, size.height, &l))
 		}
+		draw(Overview, "allocators", Options{Content: Allocators})
+		draw(Overview, "allocators and a pool", Options{Content: AllocatorsAndPool})
+		draw(Overview, "everything", Options{Content: Everything})
+		draw(Pool, "tiers", Options{Pools: Tiers})
+		draw(Pool, "counters alone", Options{Pools: Counters})
 		comparePicture(t, size.name, out.String())
 	}
 }
@@ -204,7 +204,7 @@ func TestEveryPaneHasAPlace(t *testing.T) {
 	shown := map[Pane]bool{}
 	for v := View(0); int(v) < ViewCount; v++ {
 		for content := range ContentCount {
-			l := Compute(200, 60, v, Options{Content: Content(content), Allocators: 9})
+			l := Compute(200, 60, v, Options{Content: Content(content), Pools: PoolContent(content % PoolContentCount), Allocators: 9})
 			for _, place := range l.Places() {
 				shown[place.Pane] = true
 			}

@@ -2,13 +2,13 @@ package layout
 
 // planOf is the plan of a view for a size: where a process has no arena, the
 // room of its panes goes to the table of allocators.
-func planOf(view View, size Size, content Content) *node {
+func planOf(view View, size Size, options Options) *node {
 	switch {
-	case int(content) >= ContentCount:
-	case view == Overview && content != Arenas:
-		return &overviews[content][size]
-	case view == Pool && content == Allocators:
-		return &allocatorPlans[size]
+	case int(options.Content) >= ContentCount || int(options.Pools) >= PoolContentCount:
+	case view == Overview && options.Content != Arenas:
+		return &overviews[options.Content][size]
+	case view == Pool && options.Pools != Blocks:
+		return &poolViews[options.Pools][size]
 	}
 	return &plans[view][size]
 }
@@ -71,17 +71,33 @@ var overviews = [ContentCount][SizeCount]node{
 	},
 }
 
-// allocatorPlans are the pool view's plans where no pool tells its blocks.
-var allocatorPlans = [SizeCount]node{
-	Tiny: below(rows(AllocatorsPane, 1, 3, 1), rows(AllocatorPane, 1, 2, 1)),
-	Mini: below(rows(AllocatorsPane, 3, 5, 1), rows(AllocatorPane, 3, 4, 1)),
-	Compact: below(
-		rows(AllocatorsPane, 4, 9, 2),
-		rows(AllocatorPane, 4, 6, 2),
-		rows(BlocksPane, 1, 2, 0).optional(1),
-	),
-	Full: below(
-		rows(AllocatorsPane, 6, manyAllocators, 1),
-		beside(rows(AllocatorPane, 6, 10, 3).columns(72), rows(BlocksPane, 6, 10, 1).columns(36)).growing(2),
-	),
+// poolViews are the pool view's plans where no pool tells its blocks.
+var poolViews = [PoolContentCount][SizeCount]node{
+	Tiers: {
+		Tiny: below(rows(PoolPane, 1, 1, 0), rows(AllocatorsPane, 1, 3, 1), rows(AllocatorPane, 1, 2, 1)),
+		Mini: below(rows(PoolPane, 1, 1, 0), rows(AllocatorsPane, 3, 4, 1), rows(AllocatorPane, 2, 4, 1)),
+		Compact: below(
+			beside(rows(PoolPane, 2, 3, 1), rows(LadderPane, 2, 3, 1)).fixed(),
+			rows(AllocatorsPane, 4, 8, 2),
+			rows(AllocatorPane, 4, 6, 2),
+		),
+		Full: below(
+			beside(rows(PoolPane, 4, 4, 1).columns(50), rows(LadderPane, 4, 4, 1).columns(50)).fixed(),
+			rows(AllocatorsPane, 6, manyAllocators, 1),
+			beside(rows(AllocatorPane, 5, 10, 3).columns(72), rows(BlocksPane, 5, 10, 1).columns(36)).growing(2),
+		),
+	},
+	Counters: {
+		Tiny: below(rows(AllocatorsPane, 1, 3, 1), rows(AllocatorPane, 1, 2, 1)),
+		Mini: below(rows(AllocatorsPane, 3, 5, 1), rows(AllocatorPane, 3, 4, 1)),
+		Compact: below(
+			rows(AllocatorsPane, 4, 9, 2),
+			rows(AllocatorPane, 4, 6, 2),
+			rows(BlocksPane, 1, 2, 0).optional(1),
+		),
+		Full: below(
+			rows(AllocatorsPane, 6, manyAllocators, 1),
+			beside(rows(AllocatorPane, 6, 10, 3).columns(72), rows(BlocksPane, 6, 10, 1).columns(36)).growing(2),
+		),
+	},
 }

@@ -12,7 +12,7 @@ import (
 // there is room.
 func TestEveryScreen(t *testing.T) {
 	options := []Options{{}, {Input: true, Message: 1, Arenas: 3},
-		{Content: Allocators, Allocators: 14}, {Content: AllocatorsAndPool, Allocators: 3}, {Content: Everything, Allocators: 9, Arenas: 2}}
+		{Content: Allocators, Pools: Counters, Allocators: 14}, {Content: AllocatorsAndPool, Pools: Tiers, Allocators: 3}, {Content: Everything, Allocators: 9, Arenas: 2}}
 	for width := 1; width <= 250; width++ {
 		for height := 1; height <= 80; height++ {
 			for v := View(0); int(v) < ViewCount; v++ {
