@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,6 +109,54 @@ def work():
 	}
 	if len(whole.NonArena) != 1 {
 		t.Errorf("transients %+v", whole.NonArena)
+	}
+	p.Quiet()
+}
+
+// Recording is switched on from outside, and what was recorded is written to a
+// file by a command.
+func TestScopesAreRecordedByCommand(t *testing.T) {
+	p := pythontest.Start(t, beginning(t, "arena.py")+`
+import threading
+a = Arena(1 << 20)
+stop = threading.Event()
+def listen():
+    sys.stdin.read()
+    stop.set()
+import sys
+threading.Thread(target=listen, daemon=True).start()
+print("ready")
+while not stop.is_set():
+    with probe.scope("turn"):
+        a.alloc(10)
+    a.reset()
+    probe.poll()
+    stop.wait(0.001)
+`)
+	if line := p.Line(); line != "ready" {
+		t.Fatal(line)
+	}
+	r := pythontest.Read(t, p.Path(), true)
+	pythontest.Next[*recorder.State](r)
+	if ack := r.Do("1", recorder.CommandRecordOn, recorder.CommandArgs{}); ack.State != recorder.AckDone || len(ack.Result) == 0 {
+		t.Fatalf("%+v", ack)
+	}
+	pythontest.NextWhere(r, func(batch *recorder.ArenaEvents) bool { return len(batch.Op) > 1 })
+	path := filepath.Join(t.TempDir(), "calibration.vscope")
+	if ack := r.Do("2", recorder.CommandCalibration, recorder.CommandArgs{Path: path}); ack.State != recorder.AckDone || ack.Path != path {
+		t.Fatalf("%+v", ack)
+	}
+	all := read(t, path)
+	if got := numbersOf(all.row(t, all.tree(t, "arena"), "turn")); got.count < 1 || got.self < 10*got.count-10 {
+		t.Errorf("%+v", got)
+	}
+	all.sameAsEventsOf(t, "arena")
+	if ack := r.Do("3", recorder.CommandRecordOff, recorder.CommandArgs{}); ack.State != recorder.AckDone {
+		t.Fatalf("%+v", ack)
+	}
+	p.CloseInput()
+	if code := p.Wait(); code != 0 {
+		t.Errorf("it ended with %d", code)
 	}
 	p.Quiet()
 }

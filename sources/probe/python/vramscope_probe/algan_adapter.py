@@ -26,7 +26,7 @@ from .names import ARENA_NUMBERS, FOLD_LOCK, NAMES
 ALGAN_CALL = "ManualMemory.current_pointer, .current_reverse_pointer, .max_pointer"
 
 #: Events of one arena that are replayed for a state.
-ALGAN_LIVE_EVENTS = 200_000
+ALGAN_LIVE_EVENTS = 50_000
 
 #: Events that a calibration dump replays, of all arenas together.
 ALGAN_DUMP_EVENTS = 2_000_000
@@ -45,7 +45,7 @@ class AlganArena:
         self.number = next(ARENA_NUMBERS)
         self.reference = weakref.ref(arena)
         self.made, self.gone = ns, 0
-        self.tree, self.cut = None, 0
+        self.tree = None
         self._counted = None  # what the recorder had counted when the tree was built
         self._next, self._last = 0, {}
 
@@ -64,7 +64,7 @@ class AlganArena:
         if counted == self._counted:
             return changed
         self._counted = counted
-        self.tree, self.cut = algan_tree(recorder, self.length(arena), NAMES.number, ALGAN_LIVE_EVENTS)
+        self.tree = algan_tree(recorder, self.length(arena), NAMES.number, ALGAN_LIVE_EVENTS)
         self._next = ns + max(1_000_000_000, ALGAN_REST * (time.monotonic_ns() - ns))
         return True
 
@@ -95,8 +95,6 @@ class AlganArena:
             entry["gone"] = self.gone
         if self.tree is not None:
             self.tree.fill(entry)
-            if self.cut:
-                entry["cut"] = self.cut
         return entry
 
     def replayed(self, limit, ns, batches):
@@ -116,10 +114,9 @@ class AlganArena:
             batch.add(-1, ns, op, values, params)
         if len(batch):
             batches.append(batch.take())
-        tree, cut = algan_tree(recorder, length, NAMES.number, limit)
-        tree.fill(entry)
-        if cut:
-            entry["cut"] = cut
+        algan_tree(recorder, length, NAMES.number, limit).fill(entry)
+        if replay.cut:
+            entry["cut"] = replay.cut
         return entry, limit - replay.taken
 
     def _facts(self, arena, recorded):

@@ -104,20 +104,21 @@ class AlganReplay:
 
 
 def algan_tree(recorder, length, number_of, limit):
-    """(tree, cut): the ScopeTree of a recorder, peaks of either side as algan
-    counted them, and the events that the limit left out. number_of numbers a
-    string; limit is how many events are replayed at most."""
+    """The ScopeTree of a recorder. Counts, bytes and the peaks of either side
+    are algan's whatever the limit, which is how many events are replayed at
+    most for the peak of both sides. number_of numbers a string."""
     replay, tree = AlganReplay(recorder, length, limit), ScopeTree()
     for op, size, _, _, forward, reverse, scope, text, _, params in replay:
         name = number_of(text) if op == OP_OPEN else 0
         tree.observe(op, 0, -1, size, forward, reverse, scope, name, params)
     settle_algan_peaks(tree, recorder, number_of)
-    return tree, replay.cut
+    return tree
 
 
 def settle_algan_peaks(tree, recorder, number_of):
     """Puts the peaks that algan has counted in place of the replayed ones."""
-    tree.fill({})
+    root = recorder.root
+    tree.counted(root.alloc_count, algan_bytes(root), root.peak_forward)
     for rows, records in ((tree.rows, recorder.root.children), (tree.abandoned, recorder.abandoned)):
         counted = ScopeRows()
         for record in list(records):
@@ -136,11 +137,15 @@ def count_algan_scope(rows, parent, record, number_of, depth):
     if depth > ALGAN_DEPTH:
         return
     row, _ = rows.child(parent, number_of(record.name))
-    own = sum(event[4] * event[5] for event in list(record.events) if event[0] == "alloc")
-    rows.add(row, (1, 0, record.alloc_count, own))
+    rows.add(row, (1, 0, record.alloc_count, algan_bytes(record)))
     raise_peaks(rows.peaks[row], [0, record.peak_forward, record.peak_reverse, 0, -1])
     for child in list(record.children):
         count_algan_scope(rows, row, child, number_of, depth + 1)
+
+
+def algan_bytes(record):
+    """Bytes that were asked for in a scope itself, padding apart."""
+    return sum(event[4] * event[5] for event in list(record.events) if event[0] == "alloc")
 
 
 def bring_algan_peaks(peaks, counted):

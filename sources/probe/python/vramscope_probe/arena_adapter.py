@@ -4,7 +4,7 @@ import time
 
 from .adapter import Adapter, register
 from .arena_events import CalibrationPart, unpacked_events
-from .arena_record import ArenaRecord
+from .arena_record import ArenaRecord, arena_device
 from .names import FOLD_LOCK, NAMES
 from .outlet import OUTLET
 from .scope_tree import OP_RESET
@@ -215,7 +215,7 @@ class ArenaAdapter(Adapter):
             why = {"high_water": "nothing tells it: note allocations with the handle's alloc()"}
         if record is not None:
             record.sampled_high = counters.get("high_water", 0)
-        out.add("arena:%d" % handle.number, "arena", handle.name, handle.device, handle.call, counters, handle.inside, why)
+        out.add("arena:%d" % handle.number, "arena", handle.name, arena_device(handle.device), handle.call, counters, handle.inside, why)
 
     def state(self):
         with FOLD_LOCK:

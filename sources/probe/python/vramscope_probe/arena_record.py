@@ -1,6 +1,7 @@
 """The probe's side of one registered arena: what is known of it, its scope
 tree, and its events on their way out. For the probe's thread alone."""
 from .arena_events import EventBatch, EventLog
+from .device import gpu_uuid
 from .names import NAMES
 from .scope_tree import OP_ALLOC, OP_NEW, OP_PERSIST, OP_SET, ScopeTree
 from .scope_tree import OP_CLOSE, OP_MARK, OP_OPEN, OP_RELEASE, OP_RESET, OP_RESTORE
@@ -11,6 +12,18 @@ UNITEMISED = "moved between scopes, not itemised"
 
 #: How many saved pointers of an arena are kept, the oldest ones.
 MAX_MARKS = 1 << 12
+
+
+def arena_device(device):
+    """The record format's device of what a program calls one: a UUID or "host"
+    as it is, an ordinal or "cuda:1" by the driver, once it tells."""
+    name = str(device)
+    if name in ("cpu", "host"):
+        return "host"
+    if name == "cuda" or name.startswith("cuda:") or name.isdigit():
+        digits = name.rpartition(":")[2]
+        return gpu_uuid(int(digits) if digits.isdigit() else 0)
+    return name
 
 
 class ArenaRecording:
@@ -41,7 +54,7 @@ class ArenaRecord:
 
     def __init__(self, handle, ns):
         self.number, self.name, self.made, self.gone = handle.number, handle.name, ns, 0
-        self.facts = handle.facts()
+        self.facts, self.device = handle.facts(), handle.device
         self.tree, self.marks = ScopeTree(), []
         self.tree.set_length(handle.length())
         self.tree.reverse = self.tree.length
@@ -149,6 +162,9 @@ class ArenaRecord:
     def _entry(self, tree, pointers, high_water):
         entry = {"id": self.number, "name": self.name}
         entry.update(self.facts)
+        device = arena_device(self.device)
+        if device:
+            entry["dev"] = device
         entry["buf"] = bool(self.facts.get("managed")) and not self.gone
         entry.update({"len": tree.length, "f": pointers[0], "r": pointers[1], "hw": max(high_water, self.sampled_high)})
         if self.recording is not None:

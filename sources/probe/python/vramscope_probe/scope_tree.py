@@ -242,6 +242,14 @@ class ScopeTree:
                 return scope.number
         return 0
 
+    def counted(self, allocs, self_bytes, forward):
+        """Takes over what somebody else has counted for the root: allocations
+        in all, bytes outside every scope, the peak of the forward side."""
+        self._settle()
+        self._root_sums = [allocs, self_bytes]
+        self._root_peaks[1] = forward
+        self._root_peaks[0] = max(self._root_peaks[0], forward)
+
     def fill(self, entry):
         """Writes the tree, the open and abandoned scopes and what the root
         counted into an arena's entry of a state."""

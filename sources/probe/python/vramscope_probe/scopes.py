@@ -241,8 +241,6 @@ class ArenaHandle:
         facts = {"managed": self.managed}
         if self._job:
             facts["job"] = self._job
-        if self.device:
-            facts["dev"] = self.device
         return facts
 
     def belongs_to_another_thread(self):
@@ -344,7 +342,7 @@ def arena(name, of=None, length=None, pointers=None, device="", inside="", job="
     object; for other callables keep the handle, whose end is that of the
     registration.
 
-    device is the GPU's UUID or "host"; inside names the counter set that the
+    device is the GPU's UUID, its ordinal, "cuda:1" or "host"; inside names the counter set that the
     arena's memory lies in ("torch:0"), so that it is not counted twice; job
     what it serves.
     """
