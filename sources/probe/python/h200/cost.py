@@ -1,14 +1,18 @@
 """Measures what the probe costs a launch-bound torch loop, on a GPU.
 
-The same process runs the loop with the probe and without it, in turns: started
-at 10 Hz with a vramscope reading (record), and stopped. Each pair is the two
-right after one another, and which comes first alternates. Printed are the median of the
-pairs' ratios and its 95 % bootstrap interval, for a reader that reads, one
-stopped with SIGSTOP and one killed; and what stack history costs.
+One process runs the loop in slices, in turns with the probe's thread at 10 Hz
+(and a vramscope that records, connected) and with the thread ended. A pair is
+four slices, with-without-without-with, so that a drift of the machine's clocks
+cancels. Printed are the median of the pairs' ratios and its 95 % bootstrap
+interval: for a reader that reads, one stopped with SIGSTOP and one killed, and
+for the loop against itself, which shows what can be told apart at all. Beside
+it stands the processor time that the probe's thread took, which bounds what it
+can cost a loop that never lets go of the interpreter.
 
     python3 cost.py BINARY MODULE [PAIRS]
 
-BINARY is vramscope, MODULE the folder of vramscope_probe.py.
+BINARY is vramscope, MODULE the folder of vramscope_probe.py. Ends with 1 when
+the median is over the goal.
 """
 import os
 import random
@@ -19,9 +23,8 @@ import sys
 import tempfile
 import time
 
-PAIRS = 40
-OTHERS = 20  # pairs for a reader that hangs or is gone
-SECONDS = 0.35  # of one run: three to four samples at 10 Hz
+PAIRS = 100
+SECONDS = 0.2  # of one slice: two samples at 10 Hz
 GOAL = 0.005
 
 
@@ -59,51 +62,65 @@ class Loop:
 class Reader:
     """A vramscope that records this process."""
 
-    def __init__(self, binary, directory):
-        self.file = os.path.join(directory, "recording-%d.vscope" % time.monotonic_ns())
-        self.process = subprocess.Popen([binary, "record", "-o", self.file, "pid:%d" % os.getpid()],
+    def __init__(self, binary, directory, probe):
+        file = os.path.join(directory, "recording-%d.vscope" % time.monotonic_ns())
+        self.process = subprocess.Popen([binary, "record", "-o", file, "pid:%d" % os.getpid()],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def samples(self):
-        """Samples in the file so far."""
-        try:
-            with open(self.file, "rb") as file:
-                return sum(b'"t":"s"' in line for line in file)
-        except OSError:
-            return 0
-
-    def wait(self, samples):
-        """Waits until it has read so many."""
         deadline = time.monotonic() + 20
-        while self.samples() < samples and time.monotonic() < deadline:
+        while not self.reads(file):
+            if time.monotonic() > deadline:
+                raise SystemExit("vramscope read no sample within 20 s")
             time.sleep(0.02)
+
+    @staticmethod
+    def reads(path):
+        """Whether samples arrive in the file."""
+        try:
+            with open(path, "rb") as file:
+                return sum(b'"t":"s"' in line for line in file) > 2
+        except OSError:
+            return False
 
     def end(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(10)
+            self.process.wait(20)
 
 
-def pairs(loop, probe, binary, directory, count, do):
-    """(ratio, …) with the probe to without it; do(reader) is done to the reader
-    before each run with it."""
-    ratios, samples = [], 0
-    for i in range(count):
-        seconds = {}
-        for watched in ((True, False) if i % 2 else (False, True)):
-            if watched:
-                probe.start()
-                reader = Reader(binary, directory)
-                reader.wait(2)
-                do(reader)
-            seconds[watched] = loop.seconds()
-            if watched:
-                samples += reader.samples()
-                reader.end()
-                probe.stop()
-        ratios.append(seconds[True] / seconds[False])
-    return ratios, samples
+class Switch:
+    """Ends and starts the probe's thread; the socket and its readers stay."""
+
+    def __init__(self, probe):
+        self.service = probe.SESSION.service
+        self.cpu = self.watched = 0.0  # seconds of processor time, and of slices
+        self.samples = 0
+
+    def on(self, loop):
+        """A slice with the thread."""
+        self.service.run()
+        thread, before = self.service._thread, self.service.sampler.number
+        clock = time.pthread_getcpuclockid(thread.ident)
+        seconds = loop.seconds()
+        self.cpu += time.clock_gettime(clock)
+        self.watched += seconds
+        self.service.pause(1.0)
+        self.samples += self.service.sampler.number - before
+        return seconds
+
+    def told(self):
+        return "(%.1f samples a second; the probe's thread took %.3f %% of a core)" % (
+            self.samples / self.watched, 100 * self.cpu / self.watched)
+
+
+def pairs(loop, switch, count):
+    """(with / without, …)"""
+    ratios = []
+    for _ in range(count):
+        first, without = switch.on(loop), loop.seconds()
+        without += loop.seconds()
+        ratios.append((first + switch.on(loop)) / without)
+    return ratios
 
 
 def report(name, ratios, note=""):
@@ -134,19 +151,26 @@ def main():
     binary, module = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     count = int(sys.argv[3]) if len(sys.argv) > 3 else PAIRS
     directory = tempfile.mkdtemp(prefix="vs")
-    os.environ.update(VRAMSCOPE_PROBE="0", VRAMSCOPE_SOCKET_DIR=directory)
+    os.environ.update(VRAMSCOPE_SOCKET_DIR=directory, VRAMSCOPE_RATE="10")
     sys.path.insert(0, module)
     import torch
     import vramscope_probe as probe
     loop = Loop(torch)
-    print("a run is %d rounds of three kernels, %.2f us each launch" % (loop.rounds, 1e6 * loop.seconds() / loop.rounds / 3))
-    report("without a probe, against itself", [loop.seconds() / loop.seconds() for _ in range(20)])
-    ratios, samples = pairs(loop, probe, binary, directory, count, lambda reader: None)
-    median, high = report("probe at 10 Hz, a reader connected", ratios, "(%.1f samples a run)" % (samples / count))
-    for name, act in (("the reader is stopped with SIGSTOP", signal.SIGSTOP), ("the reader is killed", signal.SIGKILL)):
-        ratios, _ = pairs(loop, probe, binary, directory, OTHERS, lambda reader: reader.process.send_signal(act))
-        report(name, ratios)
+    print("a slice is %d rounds of three kernels, %.2f us each launch" % (loop.rounds, 1e6 * loop.seconds() / loop.rounds / 3))
+    results = {}
+    for name, act, n in (("probe at 10 Hz, a reader connected", None, count), ("the reader is stopped with SIGSTOP", signal.SIGSTOP, count // 2),
+                         ("the reader is killed", signal.SIGKILL, count // 2)):
+        reader, switch = Reader(binary, directory, probe), Switch(probe)
+        if act is not None:
+            reader.process.send_signal(act)
+        probe.SESSION.service.pause(1.0)
+        results[name] = report(name, pairs(loop, switch, max(30, n)), switch.told())
+        probe.SESSION.service.run()
+        reader.end()
+    probe.stop()
+    report("without a probe, against itself", [(loop.seconds() + loop.seconds()) / (loop.seconds() + loop.seconds()) for _ in range(max(30, count // 2))])
     history(loop, torch)
+    median, high = results["probe at 10 Hz, a reader connected"]
     print("goal: within %.1f %%: %s" % (100 * GOAL, "met" if high <= 1 + GOAL else "median met, the interval reaches beyond it"
                                       if median <= 1 + GOAL else "NOT met"))
     return 0 if median <= 1 + GOAL else 1
