@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"vramscope/sources/probe"
 	"vramscope/sources/probe/launch"
 	"vramscope/sources/probe/python"
 )
@@ -108,6 +109,9 @@ func startCode(err error) int {
 func (r *programRun) sayBefore(argv []string) {
 	if isolation := launch.Isolated(argv); isolation != nil {
 		r.remark("%s", isolation)
+	}
+	if _, err := probe.Directory(); err != nil {
+		r.remark("nothing will see the program: %v", err)
 	}
 	if r.flags.history > 0 {
 		r.remark("torch keeps the stacks of its last %d allocations and frees: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history", r.flags.history)

@@ -194,6 +194,30 @@ func TestOldVersions(t *testing.T) {
 	}
 }
 
+// TestBuiltIn: a program of another name that has Python in it is known by what
+// it has mapped.
+func TestBuiltIn(t *testing.T) {
+	out, err := exec.Command("python3", "-c", "import sys; print(sys.base_prefix); print(sys.executable); print('%d.%d' % sys.version_info[:2])").Output()
+	facts := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(facts) != 3 {
+		t.Fatalf("python3 said %q, %v", out, err)
+	}
+	binary, err := os.ReadFile(facts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sculptor := filepath.Join(t.TempDir(), "sculptor")
+	if err := os.WriteFile(sculptor, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, nil, []string{"PYTHONHOME=" + facts[0]}, sculptor, "-c", "import ctypes"+loop)
+	process, err := attach.Inspect(p.Process.Pid)
+	if err != nil || !process.Embedded || process.Version.String() != facts[2] || process.Executable != sculptor {
+		t.Errorf("found %+v, %v", process, err)
+	}
+	p.finish()
+}
+
 func interpreters(t *testing.T) []string {
 	t.Helper()
 	home, _ := os.UserHomeDir()
