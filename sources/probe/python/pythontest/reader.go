@@ -70,8 +70,12 @@ func Next[R recorder.Record](r *Reader) R {
 // NextWhere is the next record of a kind that a condition holds for.
 func NextWhere[R recorder.Record](r *Reader, condition func(R) bool) R {
 	r.t.Helper()
-	for {
+	for deadline := time.Now().Add(Patience); ; {
 		record, open := r.NextRecord()
+		if time.Now().After(deadline) {
+			var none R
+			r.t.Fatalf("no %T that was waited for came for %v", none, Patience)
+		}
 		if !open {
 			var none R
 			r.t.Fatalf("the stream ended (%v) without the %T that was waited for", r.End(), none)

@@ -9,7 +9,8 @@ MINIMUM_PROTOCOL = 1
 MAX_LINE = 1 << 20  # bytes, without the line feed
 INTEGER_LIMIT = 1 << 63  # integers are signed and have 64 bits
 ROWS_A_PIECE = 2048  # rows of columns that fit a line for certain, with the longest numbers
-_long_number = re.compile(rb"[0-9]{19}")
+# Digits that may be more than 64 bits hold; what is beside them is no matter.
+_long_number = re.compile(rb"[0-9]{20}|9(?:[3-9][0-9]|2[2-9])[0-9]{16}")
 
 
 def encode_record(record):
