@@ -9,7 +9,10 @@ MINIMUM_PROTOCOL = 1
 MAX_LINE = 1 << 20  # bytes, without the line feed
 INTEGER_LIMIT = 1 << 63  # integers are signed and have 64 bits
 ROWS_A_PIECE = 2048  # rows of columns that fit a line for certain, with the longest numbers
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 # Digits that may be more than 64 bits hold; what is beside them is no matter.
+# Nearly no line has so many, which is seen much faster with every digit alike.
+_alike = bytes.maketrans(b"123456789", b"000000000")
 _long_number = re.compile(rb"[0-9]{20}|9(?:[3-9][0-9]|2[2-9])[0-9]{16}")
 
 
@@ -90,11 +93,11 @@ def shortened(text, limit):
 
 def _compact(value):
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _encoder.encode(value)
     except (TypeError, ValueError, RecursionError):
         text = _written(value, 0)
     line = text.encode("utf-8", "replace")
-    if _long_number.search(line):
+    if b"0" * 19 in line.translate(_alike) and _long_number.search(line):
         line = _written(value, 0).encode("utf-8", "replace")
     return line
 
