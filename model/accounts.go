@@ -40,21 +40,26 @@ type AccountRow struct {
 // AccountsOf are the accounts of a process on a device. Beside are the other
 // sources of the same moment.
 func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accounts {
-	a := Accounts{Device: device, Name: subject.deviceName(device), Driver: processFigure(subject, beside, device)}
+	a := Accounts{Device: device, Driver: processFigure(subject, beside, device)}
 	a.Rows = subject.accountRows(make([]AccountRow, 0, subject.allocatorsOn(device)), "", device, 0)
 	a.addHeld(subject)
 	a.Rest = a.Driver.minus(a.Held)
 	if a.Rest.Known {
-		a.Rest.Origin = "the driver's figure for " + subject.title() + " − what its allocators have reserved"
+		a.Rest.Origin = "the driver's figure for this process − what its allocators have reserved"
 	}
 	a.Context = contextFigure(subject, device)
-	a.addDevice(findDevice(subject, beside, device))
+	if driver, set := findDevice(subject, beside, device); set != nil {
+		a.addDevice(driver, set)
+	} else {
+		why := missing(noDevice)
+		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.deviceName(device), why, why, why, why, why
+	}
 	return a
 }
 
 // addHeld sums up the roots.
 func (a *Accounts) addHeld(subject *SourceView) {
-	a.Held = missing(subject.title() + " has told of no allocator on this device")
+	a.Held = missing("it has told of no allocator on this device")
 	for _, row := range a.Rows {
 		if row.Depth > 0 {
 			continue
@@ -74,11 +79,6 @@ func (a *Accounts) addHeld(subject *SourceView) {
 
 // addDevice fills in what the driver says of the device.
 func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
-	if set == nil {
-		why := missing("no source here tells of the device's memory; see what `vramscope doctor` says")
-		a.Others, a.Reserve, a.Free, a.Total, a.Untold = why, why, why, why, why
-		return
-	}
 	a.Name = driver.Name
 	if driver.Kind != recorder.KindDevice {
 		a.Name = setTitle(set)
@@ -149,13 +149,14 @@ func (v *SourceView) accountRows(rows []AccountRow, in, device string, depth int
 // counts it on: GPU UUIDs in the order of their ordinals, then others, such as
 // "host".
 func (v *SourceView) Devices(beside []*SourceView) (devices []string) {
-	var others []string
+	others := make([]string, 0, 4)
 	for i := range v.Sets {
 		if set := &v.Sets[i]; isAllocator(set) && set.Device != "" && !slices.Contains(others, set.Device) {
 			others = append(others, set.Device)
 		}
 	}
 	if v.Hello != nil {
+		devices = make([]string, 0, len(v.Hello.GPUs)+len(others))
 		for _, gpu := range v.Hello.GPUs {
 			at := slices.Index(others, gpu.UUID)
 			if at >= 0 {

@@ -10,10 +10,13 @@ type figureSum struct {
 	value   int64  // of those that are known
 	known   int
 	missing int
-	why     string   // of the first that is missing
-	origins []string // of those that are known, each once
-	room    [4]string
+	why     string // of the first that is missing
+	origins [sumOrigins]string
+	told    int // origins: of those that are known, each once
 }
+
+// sumOrigins is how many origins a sum names.
+const sumOrigins = 6
 
 func (s *figureSum) add(f Figure) {
 	if !f.Known {
@@ -23,15 +26,18 @@ func (s *figureSum) add(f Figure) {
 		return
 	}
 	if s.known++; s.known == 1 {
-		s.first, s.origins = f, s.room[:0]
+		s.first = f
 	}
 	s.value += f.Value
-	for _, origin := range s.origins {
+	for _, origin := range s.origins[:s.told] {
 		if origin == f.Origin {
 			return
 		}
 	}
-	s.origins = append(s.origins, f.Origin)
+	if s.told < sumOrigins {
+		s.origins[s.told] = f.Origin
+		s.told++
+	}
 }
 
 // total is the sum where every part is known; none is what it is without parts.
@@ -53,8 +59,8 @@ func (s *figureSum) atLeast(none Figure) Figure {
 	}
 	sum := s.first
 	sum.Value = s.value
-	if len(s.origins) > 1 {
-		sum.Origin = strings.Join(s.origins, " + ")
+	if s.told > 1 {
+		sum.Origin = strings.Join(s.origins[:s.told], " + ")
 	}
 	return sum
 }

@@ -51,10 +51,11 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	if device == "" {
 		device = subject.FirstDevice()
 	}
-	h := Headroom{Device: device, Name: subject.deviceName(device)}
+	h := Headroom{Device: device}
 	driver, set := findDevice(subject, beside, device)
 	if set == nil {
-		why := missing("no source here tells of the device's memory; see what `vramscope doctor` says")
+		why := missing(noDevice)
+		h.Name = subject.deviceName(device)
 		h.DriverFree, h.DriverTotal, h.DriverUsed, h.DriverReserved = why, why, why, why
 	} else {
 		h.Name = setTitle(set)
@@ -72,9 +73,12 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	return h
 }
 
+// noDevice is why nothing is known of a device's memory.
+const noDevice = "no source here tells of the device's memory; see what `vramscope doctor` says"
+
 // addPools sums what the process's root pools on the device hold.
 func (h *Headroom) addPools(subject *SourceView, device string) {
-	none := missing(subject.title() + " has no pool on this device")
+	none := missing("it has no pool on this device")
 	var free, cached figureSum
 	h.LargestBlock = none
 	for i := range subject.Sets {

@@ -44,7 +44,7 @@ func InsideOf(subject *SourceView, beside []*SourceView, device string) Inside {
 			held.add(inside.Roots[i].Reserved)
 		}
 	}
-	inside.Held = held.total(missing(subject.title() + " has told of no allocator on this device"))
+	inside.Held = held.total(missing("it has told of no allocator on this device"))
 	inside.Context = contextFigure(subject, device)
 	inside.Unaccounted = inside.Driver.minus(inside.Held)
 	if inside.Unaccounted.Known {
@@ -60,7 +60,7 @@ func contextFigure(subject *SourceView, device string) Figure {
 			return subject.Figure(set, recorder.Used)
 		}
 	}
-	return missing(subject.title() + " does not say what its context takes")
+	return missing("it does not say what its context takes")
 }
 
 // allocator is a set with those that lie inside it.

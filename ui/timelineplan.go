@@ -87,6 +87,7 @@ func (p *timelinePlan) planProcess(s *scene) {
 		set := &view.Sets[i]
 		onDevice = onDevice || set.Of == recorder.OfPool && set.Device == s.device
 	}
+	allocated.counters, reserved.counters = make([]counterPart, 0, 8), make([]counterPart, 0, 8)
 	for i := range view.Sets {
 		set := &view.Sets[i]
 		if set.Of != recorder.OfPool || !isRoot(view, set) || onDevice && set.Device != s.device {
