@@ -3,6 +3,7 @@ package python_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -307,7 +308,50 @@ sample()
 			if note := said[*recorder.Note](t, all); note.Level != "warning" || note.Text == "" {
 				t.Errorf("%+v", note)
 			}
+			for _, set := range said[*recorder.Sample](t, all).Sets {
+				if strings.Contains(name, "pointers") && (set.Values.Known(recorder.Forward) || set.Why["forward"] == "") {
+					t.Errorf("pointers that nobody knows: %+v", set)
+				}
+			}
 		})
+	}
+}
+
+// Arenas end with their object, with their handle, or by being closed; one that
+// came too late for the registry is not watched and does no harm.
+func TestScopesOfArenasThatEnd(t *testing.T) {
+	all := drive(t, `
+class Methods:
+    def where(self):
+        return (1, 10)
+target, by_method = Arena(64, "object"), Methods()
+kept = probe.arena("method", length=10, pointers=by_method.where)
+handle = probe.arena("handle", length=10, pointers=lambda: (2, 10))
+closed = probe.arena("closed", length=10, pointers=lambda: (3, 10))
+probe.arena("dropped at once", length=10, pointers=lambda: (4, 10))
+look()
+sample()
+del target, by_method, handle
+closed.close("no more")
+closed.alloc(10)
+look()
+many = [probe.arena("many", length=1, pointers=lambda: (0, 1)) for _ in range(300)]
+with probe.scope("a", arena=many[-1]):
+    many[-1].alloc(1)
+drain()
+assert len(probe.ARENA_HANDLES.living()) == probe.MAX_ARENAS, len(probe.ARENA_HANDLES.living())
+`)
+	forward := map[string]int64{}
+	for _, set := range said[*recorder.Sample](t, all).Sets {
+		forward[set.Name] = counters(&set)["forward"]
+	}
+	if diff := cmp.Diff(map[string]int64{"object": 0, "method": 1, "handle": 2, "closed": 3}, forward); diff != "" {
+		t.Errorf("sampled (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"object", "method", "handle", "closed"} {
+		if state := all.arena(t, name); state.Released == 0 || state.HasBuffer {
+			t.Errorf("%+v", state)
+		}
 	}
 }
 

@@ -48,9 +48,9 @@ class Transients:
 
 
 class ArenaAdapter(Adapter):
-    """Scopes and arenas of the program's own."""
-
-    name = "arena"
+    """Scopes and arenas of the program's own. It stands for itself: what is
+    registered later can be recorded too, so it is always there, but is named
+    among the allocators only once there is an arena."""
 
     def __init__(self):
         self.armed = False  # arenas are recorded for a calibration dump
@@ -65,10 +65,12 @@ class ArenaAdapter(Adapter):
         self._forget_due = self._record_due = False
         self._unpublished = []  # what a calibration dump found to fold
 
+    @property
+    def name(self):
+        return "arena" if self._records or self._released or ARENA_HANDLES.living() else ""
+
     def library(self):
-        if OUTLET.entries or self._records or self._released or ARENA_HANDLES.living():
-            return ArenaAdapter
-        return None
+        return ArenaAdapter
 
     def drain(self, publish):
         with FOLD_LOCK:
@@ -205,17 +207,33 @@ class ArenaAdapter(Adapter):
         length = handle.length()
         counters = {"length": length, "forward": forward, "reverse": reverse, "free": reverse - forward,
                     "open_scopes": handle.open_count()}
-        why = None
+        why = {}
+        if handle.fault:
+            for counter in ("forward", "reverse", "free"):
+                del counters[counter]
+                why[counter] = "the program's pointers cannot be read: %s" % handle.fault
         record = self._records.get(handle.number)
-        if handle.highest is not None:
-            counters["high_water"] = handle.highest()
-        elif record is not None and record.tree.high_water:
-            counters["high_water"] = max(record.tree.high_water, forward + length - reverse)
+        high = self._high_water(handle, record, forward + length - reverse)
+        if high is None:
+            why["high_water"] = "nothing tells it: note allocations with the handle's alloc()"
         else:
-            why = {"high_water": "nothing tells it: note allocations with the handle's alloc()"}
-        if record is not None:
-            record.sampled_high = counters.get("high_water", 0)
+            counters["high_water"] = high
+            if record is not None:
+                record.sampled_high = high
         out.add("arena:%d" % handle.number, "arena", handle.name, arena_device(handle.device), handle.call, counters, handle.inside, why)
+
+    @staticmethod
+    def _high_water(handle, record, used):
+        """The arena's own high-water, or that of the noted allocations, in
+        bytes; None where neither is known. used is what is in use now."""
+        if handle.highest is not None:
+            try:
+                return handle.highest()
+            except Exception:
+                return None  # its object has just gone
+        if record is not None and record.tree.high_water:
+            return max(record.tree.high_water, used)
+        return None
 
     def state(self):
         with FOLD_LOCK:

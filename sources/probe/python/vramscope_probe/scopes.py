@@ -70,10 +70,12 @@ class RecordedScope:
     def __enter__(self):
         try:
             arena = self._arena
-            if arena is None:
+            if arena is None or arena.closed:
                 arena = default_arena()
             if arena.belongs_to_another_thread():
                 arena = own_scopes()
+            if arena.closed:
+                return None
             self._arena = arena
             self._number = arena.open_scope(self._name, self._params)
         except Exception as error:
@@ -159,8 +161,10 @@ def own_scopes():
     if handle is None:
         handle = ArenaHandle("scopes of " + threading.current_thread().name, length=0, managed=False)
         THREAD_SCOPES.own = handle
-        ARENA_HANDLES.add(weakref.ref(handle))
-        handle.note(OP_NEW, text=handle.name)
+        if ARENA_HANDLES.add(weakref.ref(handle)):
+            handle.note(OP_NEW, text=handle.name)
+        else:
+            handle.closed = True
     return handle
 
 
@@ -172,10 +176,14 @@ class ArenaHandles:
         self._held = []
 
     def add(self, reference):
-        """Adds a reference; beyond MAX_ARENAS the arena is not watched."""
-        self._held = [held for held in self._held if held() is not None and not held().closed]
-        if len(self._held) < MAX_ARENAS:
-            self._held.append(reference)
+        """Adds a reference. False if there are MAX_ARENAS already: the arena is
+        not watched then."""
+        kept = [held for held in list(self._held) if not getattr(held(), "closed", True)]
+        if len(kept) >= MAX_ARENAS:
+            return False
+        kept.append(reference)
+        self._held = kept
+        return True
 
     def living(self):
         """The handles of the arenas that are there, oldest first."""
@@ -198,6 +206,7 @@ class ArenaHandle:
         self.name = readable_text(name, 256)
         self.device, self.inside, self.call, self.managed = device, inside, call, managed
         self.closed = False
+        self.fault = ""  # why its pointers could not be read the last time
         self.highest = None  # callable: the arena's own high-water, bytes
         self._job = job
         self._length, self._pointers = length, pointers
@@ -223,8 +232,9 @@ class ArenaHandle:
         if self._pointers is not None:
             try:
                 forward, reverse = self._pointers()
-                self._last = (int(forward), int(reverse))
+                self._last, self.fault = (int(forward), int(reverse)), ""
             except Exception as error:
+                self.fault = type(error).__name__
                 SCOPE_FAULTS.note(error)
         return self._last
 
@@ -252,11 +262,12 @@ class ArenaHandle:
         """Opens a scope and returns its number, 0 if too many are open."""
         if len(self._open) >= MAX_OPEN_SCOPES:
             return 0
+        text, plain = str(name), plain_params(params) if params else None
         parent = self._open[-1] if self._open else 0
         self._opened = number = self._opened + 1
         self._thread = threading.get_ident()
         self._open.append(number)
-        self.note(OP_OPEN, scope=number, parent=parent, text=name, params=plain_params(params) if params else None)
+        self.note(OP_OPEN, scope=number, parent=parent, text=text, params=plain)
         return number
 
     def close_scope(self, number):
@@ -348,7 +359,8 @@ def arena(name, of=None, length=None, pointers=None, device="", inside="", job="
     """
     try:
         handle, strong = arena_handle(name, of, length, pointers, device, inside, job)
-        ARENA_HANDLES.add((lambda: handle) if strong else weakref.ref(handle))
+        if not ARENA_HANDLES.add((lambda: handle) if strong else weakref.ref(handle)):
+            raise OverflowError
         THREAD_SCOPES.arenas.append(weakref.ref(handle))
         del THREAD_SCOPES.arenas[:-MAX_ARENAS]
         if OUTLET.armed:

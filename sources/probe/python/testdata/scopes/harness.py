@@ -68,7 +68,7 @@ def command(method, *arguments):
     say as an answer."""
     report = probe.Report()
     for adapter in probe.ADAPTERS:
-        if adapter.name in ("arena", "algan", "vibespatial") and (not adapter.module or adapter.library() is not None):
+        if adapter.name in ("", "arena", "algan", "vibespatial") and adapter.library() is not None:
             getattr(adapter, method)(report, *arguments)
     ack = {"t": "ack", "ns": probe.monotonic(), "id": "1", "st": "done", "result": report.lines}
     if report.acted is not None:
