@@ -46,6 +46,9 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 	a.Rest = a.Driver.minus(a.Held)
 	if a.Rest.Known {
 		a.Rest.Origin = "the driver's figure for this process − what its allocators have reserved"
+		if a.Rest.Value < 0 {
+			a.Rest.Origin += "; under zero, since the driver's figure is of another moment or leaves a part of them out"
+		}
 	}
 	a.Context = contextFigure(subject, device)
 	if driver, set := findDevice(subject, beside, device); set != nil {

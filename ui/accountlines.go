@@ -41,6 +41,7 @@ type accountLines struct {
 	lines    []accountLine
 	devices  int
 	device   string // name of the last of them
+	width    int    // columns of the longest label, with what stands before it
 }
 
 // update makes the lines of a scene anew if it is another one.
@@ -64,7 +65,14 @@ func (a *accountLines) update(s *scene) {
 		a.addAllocators(&accounts)
 		a.addDriver(&accounts)
 	}
+	a.width = 0
+	for i := range a.lines {
+		a.width = max(a.width, grid.Width(a.lines[i].label)+2+2*min(a.lines[i].depth, deepestIndent))
+	}
 }
+
+// deepestIndent is how deep allocators inside others are indented.
+const deepestIndent = 4
 
 func (a *accountLines) addAllocators(accounts *model.Accounts) {
 	for _, row := range accounts.Rows {

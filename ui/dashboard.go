@@ -386,7 +386,11 @@ func (d *Dashboard) focusedPane() pane { return d.paneOf(d.focusedName()) }
 // focusedName is the pane that has the keys: the one that was chosen for the
 // view if it is on the screen, else the view's own.
 func (d *Dashboard) focusedName() layout.Pane {
-	for _, name := range [...]layout.Pane{d.focus[d.view], mainPane[d.view], layout.AllocatorsPane} {
+	main := mainPane[d.view]
+	if _, shown := d.layout.Find(layout.AllocatorsPane); shown && d.view == layout.Pool {
+		main = layout.AllocatorsPane // there is no map to walk
+	}
+	for _, name := range [...]layout.Pane{d.focus[d.view], main, layout.AllocatorsPane} {
 		if _, shown := d.layout.Find(name); shown && name != layout.NoPane {
 			return name
 		}

@@ -36,10 +36,14 @@ const (
 	allocatorOOMs
 )
 
+// What a column of labels needs at least, and what it is given before other
+// columns are.
+const narrowestLabel, widestLabel = 22, 32
+
 func newAllocatorsPane() *allocatorsPane {
 	p := &allocatorsPane{}
 	p.table = widget.Table{SortColumn: -1, Rows: &p.rows, Columns: []widget.TableColumn{
-		allocatorLabel:      {Title: "allocator", Width: 26, Grow: 1},
+		allocatorLabel:      {Title: "allocator", Width: narrowestLabel, Grow: 1},
 		allocatorReserved:   {Title: "reserved", Width: 10, Align: grid.Right},
 		allocatorExact:      {Title: "bytes", Width: 15, Align: grid.Right, Drop: 8},
 		allocatorAllocated:  {Title: "allocated", Width: 10, Align: grid.Right, Drop: 1},
@@ -72,6 +76,7 @@ func (*allocatorsPane) keys() keymap.Context { return keymap.List }
 // collect makes the lines of a scene and keeps the selection on its allocator.
 func (p *allocatorsPane) collect(s *scene) {
 	p.rows.update(s)
+	p.table.Columns[allocatorLabel].Width = min(max(p.rows.width, narrowestLabel), widestLabel)
 	if at := p.rows.find(s.choices.allocator); at >= 0 {
 		p.table.Selected = at
 	}
@@ -283,7 +288,7 @@ func (a *accountRows) drawLabel(r grid.Region, row int) {
 	}
 	switch {
 	case line.depth > 0:
-		pen.Skip(2 * min(line.depth, 4))
+		pen.Skip(2 * min(line.depth, deepestIndent))
 		pen.Rune(grid.Of(themes.Guide), r.Glyphs().TreeCorner)
 		pen.Skip(1)
 	case a.isFirst(row):

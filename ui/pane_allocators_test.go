@@ -184,3 +184,15 @@ func TestAllocatorsAndAPool(t *testing.T) {
 		t.Errorf("nobody says why there is no map: %q", text)
 	}
 }
+
+// TestTheTableHasTheKeys where there is no map to walk.
+func TestTheTableHasTheKeys(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Pool, 120, 32)
+	if d.focusedName() != layout.AllocatorsPane {
+		t.Errorf("%s has the keys", d.focusedName())
+	}
+	press(d, "down")
+	if text := paneText(t, d, layout.AllocatorPane); !strings.Contains(text, "torch.cuda.memory_snapshot") {
+		t.Errorf("down does not go to the next allocator:\n%s", text)
+	}
+}
