@@ -88,7 +88,7 @@ func TestReclaimGoesByPressure(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := startAllocators(t, strings.Replace(script, "%s", c.cached, 1), "FAKE_TOTAL="+c.total+"000000")
-			_ = r.offers(recorder.CommandReclaim)
+			r.offers(recorder.CommandReclaim)
 			r.run("driver.library.fake_init(1, __import__('ctypes').c_uint64(" + c.total + " * MIB))")
 			r.run("vramscope_probe.host_pressure = lambda root='/': '" + c.host + "'")
 			r.run("vramscope_probe.trim_host = lambda: True")
@@ -271,4 +271,39 @@ func TestCaptureOfAGraphRefusesWhatWouldSpoilIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestWhereTheDriverDoesNotTellTheReservedBytesDo(t *testing.T) {
+	r := startAllocators(t, "import torch\nkept = [torch.empty(100 * MIB), torch.empty(40 * MIB)]\nkept.pop()")
+	r.run("vramscope_probe.DRIVER.memory_info = lambda ordinal: None")
+	ack := r.do(recorder.CommandForceReclaim, recorder.CommandArgs{})
+	checkLine(t, ack, "torch: empty cache: reserved", 40*mib, "")
+	if line := lineStarting(ack, "torch: empty cache"); optional(line.Before) != 140*mib || optional(line.After) != 100*mib {
+		t.Errorf("the line is %+v", line)
+	}
+	if ack := r.do(recorder.CommandHeadroom, recorder.CommandArgs{}); ack.State != recorder.AckFailed || !strings.Contains(ack.Why, "has a CUDA context yet") {
+		t.Errorf("headroom without a driver: %+v", ack)
+	}
+	r.Quiet()
+}
+
+func TestTorchOnMetal(t *testing.T) {
+	r := startAllocators(t, `
+import torch, types
+available = types.SimpleNamespace(is_available=lambda: True)
+torch.backends = types.SimpleNamespace(mps=available)
+class Metal:
+    cached = 64 * MIB
+    def current_allocated_memory(self): return 10 * MIB
+    def driver_allocated_memory(self): return 10 * MIB + self.cached
+    def recommended_max_memory(self): return 1 << 30
+    def empty_cache(self): self.cached = 0
+torch.mps = Metal()
+`)
+	r.run("sys.platform = 'darwin'")
+	sample := r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, "torch-mps") != nil })
+	checkCounters(t, sample.Sets, "torch-mps", map[string]int64{"allocated": 10 * mib, "reserved": 74 * mib, "limit": 1 << 30, "peak_allocated": -1})
+	ack := r.do(recorder.CommandForceReclaim, recorder.CommandArgs{})
+	checkLine(t, ack, "torch (Metal): empty cache", 64*mib, "")
+	r.run("sys.platform = 'linux'")
 }

@@ -1,6 +1,7 @@
 package python_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,10 +210,9 @@ func TestHelloNamesTheDevicesAndWhatIsMissing(t *testing.T) {
 		}
 	}
 	r.run("import torch; kept = torch.empty(MIB)")
-	hello := r.offers(recorder.CommandSnapshot)
-	for hello.GPUs == nil {
-		hello = nextHello(r)
-	}
+	hello := r.greetedWhere(func(hello *recorder.Hello) bool {
+		return slices.Contains(hello.Commands, recorder.CommandSnapshot) && hello.GPUs != nil
+	})
 	if len(hello.GPUs) != 1 || hello.GPUs[0].Name != "Fake H200" || !strings.HasPrefix(hello.GPUs[0].UUID, "GPU-30303030-") {
 		t.Errorf("the devices are %+v", hello.GPUs)
 	}

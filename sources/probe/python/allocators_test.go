@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,23 +150,22 @@ func (r *allocatorRender) do(command string, args recorder.CommandArgs) *recorde
 }
 
 // offers waits until the probe has looked for libraries again and offers a
-// command.
-func (r *allocatorRender) offers(command string) *recorder.Hello {
+// command to a reader that connects.
+func (r *allocatorRender) offers(command string) {
 	r.t.Helper()
-	hello := r.hello
-	for !contains(hello.Commands, command) {
-		hello = pythontest.Next[*recorder.Hello](r.Reader)
-	}
-	return hello
+	r.greetedWhere(func(hello *recorder.Hello) bool { return slices.Contains(hello.Commands, command) })
 }
 
-func contains(list []string, wanted string) bool {
-	for _, each := range list {
-		if each == wanted {
-			return true
-		}
+// greetedWhere connects until a condition holds for the hello.
+func (r *allocatorRender) greetedWhere(condition func(*recorder.Hello) bool) *recorder.Hello {
+	r.t.Helper()
+	for !condition(r.hello) {
+		pythontest.Next[*recorder.Sample](r.Reader)
+		r.Reader.Close()
+		r.Reader = pythontest.Read(r.t, r.Path(), false)
+		r.hello = pythontest.Next[*recorder.Hello](r.Reader)
 	}
-	return false
+	return r.hello
 }
 
 // setNamed is a counter set of a sample or an answer, nil where it has none.
@@ -250,9 +250,4 @@ func optional(value *int64) int64 {
 		return -1
 	}
 	return *value
-}
-
-func nextHello(r *allocatorRender) *recorder.Hello {
-	r.t.Helper()
-	return pythontest.Next[*recorder.Hello](r.Reader)
 }

@@ -73,11 +73,12 @@ class PeakRegions:
                 return max(0, live - region.base)
             return max(0, self._inside(self._open.index(region), live) - region.base)
 
-    def counters(self, floor_elsewhere=0):
+    def counters(self, floor_elsewhere=0, live=None):
         """The counters of a "peaks" set. floor_elsewhere is what the program's
-        own accounting holds as displaced."""
+        own accounting holds as displaced, live the counter's peak where it was
+        read just now."""
         with self._lock:
-            live, _ = self._read()
+            live = self._read()[0] if live is None else live
             floor, opened = self._floor, max((region.shown for region in self._open), default=0)
         reported = max(live, floor, floor_elsewhere, opened)
         return {"peak_live": live, "peak_floor": max(floor, floor_elsewhere), "peak_open": opened,

@@ -100,7 +100,7 @@ class TorchAdapter(Adapter):
             lifetime_count=statistics["allocation"]["all"]["allocated"],
             retries=statistics["num_alloc_retries"], ooms=statistics["num_ooms"])
         out.add("torch:%d" % ordinal, "pool", "torch", gpu_uuid(ordinal), self.CALL, counters, why=why)
-        self.sample_peaks(out, ordinal)
+        self.sample_peaks(out, ordinal, statistics)
 
     def sample_asynchronous(self, out, ordinal):
         """This backend leaves everything to the driver's default pool, and
@@ -112,7 +112,7 @@ class TorchAdapter(Adapter):
         names = ("requested", "live_blocks", "segments", "retries", "ooms", "lifetime_bytes", "lifetime_count")
         out.add("torch:%d" % ordinal, "pool", "torch (cudaMallocAsync)", gpu_uuid(ordinal), self.CALL,
                 self.shared_counters(statistics), default_pool_id(ordinal), dict.fromkeys(names, uncounted))
-        self.sample_peaks(out, ordinal)
+        self.sample_peaks(out, ordinal, statistics)
 
     def sample_external(self, out, ordinal):
         reason = "torch: external allocator, which counts nothing for torch"
@@ -154,9 +154,9 @@ class TorchAdapter(Adapter):
             self._regions[ordinal] = PeakRegions(read, lambda: self.library()._C._cuda_resetPeakMemoryStats(ordinal))
         return self._regions[ordinal]
 
-    def sample_peaks(self, out, ordinal):
+    def sample_peaks(self, out, ordinal, statistics):
         out.add("peaks:%d" % ordinal, "peaks", "peaks of torch", gpu_uuid(ordinal), self.CALL,
-                self.regions(ordinal).counters(algan_peak_floor(ordinal)))
+                self.regions(ordinal).counters(algan_peak_floor(ordinal), statistics["allocated_bytes"]["all"]["peak"]))
 
     def reset_peak(self, report, device):
         for ordinal in self.ordinals(device):
@@ -214,11 +214,19 @@ class TorchAdapter(Adapter):
 
     def empty_cache(self, report, ordinals):
         """torch empties the caches of all devices at once."""
-        free = DriverFree(ordinals)
+        reserved, free = self.reserved(ordinals), DriverFree(ordinals)
         self.cuda().empty_cache()
         free.done()
-        free.line(report, "torch: empty cache", self.kept(ordinals))
+        if free.before is not None:
+            free.line(report, "torch: empty cache", self.kept(ordinals))
+        else:
+            left = self.reserved(ordinals)
+            report.line("torch: empty cache: reserved", reserved, left, max(0, reserved - left), self.kept(ordinals), free.took)
         report.acted = True
+
+    def reserved(self, ordinals):
+        """Bytes that torch has taken from the driver."""
+        return sum(self.shared_counters(self.statistics(ordinal))["reserved"] for ordinal in ordinals)
 
     def kept(self, ordinals):
         """Why less came back than was cached, or "": in whose company it lies."""
