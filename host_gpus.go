@@ -177,5 +177,5 @@ func (p *program) serveHosts(ctx context.Context, flags *hostFlags) error {
 			return exitError{exitCode(err), fmt.Errorf("GPU %d: %w", gpus[i].Ordinal, err)}
 		}
 	}
-	return ctx.Err()
+	return nil
 }

@@ -256,7 +256,7 @@ func TestCUDAHostSurvivesTheDriversOutOfMemory(t *testing.T) {
 
 func TestCUDAHostSaysThatItsDeviceIsLost(t *testing.T) {
 	m := newCUDAMachine(t, cudatest.Options{})
-	term := m.terminal(160, 44, small...)
+	term := m.terminal(220, 44, small...) // wide enough for the whole sentence
 	term.waitForText("host render #0", "live")
 	m.On(cudatest.Lost(0))
 	term.waitFor("the end of the render", func(screen string) bool { return !strings.Contains(screen, "● live") })
@@ -376,6 +376,28 @@ func TestCUDAHostOnEveryGPU(t *testing.T) {
 	term.send("q")
 	if code := term.waitForExit(); code != exitFine {
 		t.Errorf("q ends with %d", code)
+	}
+}
+
+// TestCUDAHostOnEveryGPUWithoutADashboard has one process for each GPU under one
+// that starts and ends them.
+func TestCUDAHostOnEveryGPUWithoutADashboard(t *testing.T) {
+	m := newCUDAMachine(t, cudatest.Options{Devices: 2})
+	renders := m.headless("--gpu", "all")
+	m.until("both sockets", func() bool { return len(m.sockets()) == 2 })
+	if err := renders.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := renders.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	if left := m.sockets(); len(left) > 0 {
+		t.Errorf("sockets are left: %q", left)
+	}
+	m.On(cudatest.Lost(1))
+	_, stderr, code := m.run("host", "--headless", "--memory", "64MiB", "--gpu", "all", "--frames", "20")
+	if code != exitFailed || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "GPU 1: CUDA: ") {
+		t.Errorf("with one of two lost it ends with %d and says %q", code, stderr)
 	}
 }
 

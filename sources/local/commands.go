@@ -115,6 +115,7 @@ func (r *Render) resetPeak(ack *recorder.Ack) {
 		after := carved.Usage().PeakAllocated
 		ack.Result = append(ack.Result, recorder.ResultLine{What: "peak allocated of the pool", Before: &before, After: &after})
 	}
+	ack.Result = append(ack.Result, r.resetSharedPeaks()...)
 	acted(ack, true)
 }
 

@@ -62,6 +62,8 @@ type sharedPool interface {
 	SharedPool(process string) (set recorder.CounterSet, ok bool)
 	// TrimSharedPool gives back what it holds and nobody uses.
 	TrimSharedPool() error
+	// ResetSharedPeaks begins a new window for its peaks.
+	ResetSharedPeaks() error
 	// AllocateShared and FreeShared take from it on a stream.
 	AllocateShared(bytes int64, stream pool.Stream) (pool.Address, error)
 	FreeShared(address pool.Address, bytes int64, stream pool.Stream) error

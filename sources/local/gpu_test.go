@@ -211,6 +211,22 @@ func TestForceReclaimOnACardNamesEveryStep(t *testing.T) {
 	}
 }
 
+func TestResetPeakOnACardMeetsTheDefaultPool(t *testing.T) {
+	c, choices := healthy()
+	choices.Share = 0.1
+	_, err := onCard(t, c, choices, Options{Frames: 30}, once(25, func(r *Render) {
+		r.freeShared(func(sharedBlock) bool { return true })
+		ack := r.do(command(recorder.CommandResetPeak))
+		line := ack.Result[len(ack.Result)-1]
+		if !strings.Contains(line.What, "default pool") || *line.Before <= 0 || *line.After != 0 {
+			t.Errorf("%s: %d → %d", line.What, *line.Before, *line.After)
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestRebuildOnACardIsRefusedThenDone(t *testing.T) {
 	c, choices := healthy()
 	_, err := onCard(t, c, choices, Options{Frames: jobFrames}, once(10, func(r *Render) {

@@ -123,6 +123,36 @@ func (r *Render) trimShared() []recorder.ResultLine {
 	return []recorder.ResultLine{line}
 }
 
+// resetSharedPeaks begins a new window for the peaks of the device's default
+// pool.
+func (r *Render) resetSharedPeaks() []recorder.ResultLine {
+	shared, ok := r.memory.device.(sharedPool)
+	if !ok {
+		return nil
+	}
+	before, ok := shared.SharedPool("")
+	if !ok {
+		return nil
+	}
+	line := recorder.ResultLine{What: "peak allocated of the device's default pool", Before: counterOf(before, recorder.PeakAllocated)}
+	if err := shared.ResetSharedPeaks(); err != nil {
+		line.Why = err.Error()
+		r.memory.breaks(err)
+	} else if after, ok := shared.SharedPool(""); ok {
+		line.After = counterOf(after, recorder.PeakAllocated)
+	}
+	return []recorder.ResultLine{line}
+}
+
+// counterOf is a counter of a set, nil where it is not known.
+func counterOf(set recorder.CounterSet, counter recorder.Counter) *int64 {
+	value, known := set.Values.Get(counter)
+	if !known {
+		return nil
+	}
+	return &value
+}
+
 // driverFree is what the driver says is free; nil where it cannot be read.
 func (r *Render) driverFree() *int64 {
 	free, _, err := r.memory.device.MemoryInfo()

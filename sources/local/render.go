@@ -191,7 +191,7 @@ func (r *Render) renderFrame(ctx context.Context) {
 	r.memory.expire()
 
 	r.useSharedPool()
-	for _, stage := range []func(context.Context){r.streamTextures, r.project, r.renderWindows, r.postprocess, r.check} {
+	for _, stage := range []func(context.Context){r.check, r.streamTextures, r.project, r.renderWindows, r.postprocess} {
 		if r.memory.broken == nil {
 			stage(ctx)
 		}
@@ -202,7 +202,8 @@ func (r *Render) renderFrame(ctx context.Context) {
 	}
 }
 
-// check reads a part of what the frame has in memory back.
+// check reads a part of what frames before this one left in memory back. Only
+// this waits for the device: at the frame's end its work is still in flight.
 func (r *Render) check(context.Context) {
 	r.memory.check()
 	if r.memory.broken == nil {

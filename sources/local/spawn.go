@@ -40,7 +40,7 @@ type ChildError struct {
 // Error is one sentence.
 func (e *ChildError) Error() string {
 	if e.Said != "" {
-		return fmt.Sprintf("the render's process ended (%v) and said: %s", e.Err, e.Said)
+		return fmt.Sprintf("the render's process ended (%v) and said: %s", e.Err, strings.TrimPrefix(e.Said, "vramscope: "))
 	}
 	return fmt.Sprintf("the render's process could not run (%v): try %s by hand", e.Err, strings.Join(e.Argv, " "))
 }

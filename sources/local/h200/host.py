@@ -23,16 +23,18 @@ PATIENCE = 30  # seconds that anything is waited for
 
 
 class GPU:
-    """Reads the first GPU by NVML."""
+    """Reads a GPU by NVML."""
 
     class _Process(ctypes.Structure):
         _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong), ("gi", ctypes.c_uint), ("ci", ctypes.c_uint)]
 
-    def __init__(self):
+    def __init__(self, index=0):
         self.library = ctypes.CDLL("libnvidia-ml.so.1")
         self._ask("nvmlInit_v2")
-        self.handle = ctypes.c_void_p()
-        self._ask("nvmlDeviceGetHandleByIndex_v2", 0, ctypes.byref(self.handle))
+        self.handle, count = ctypes.c_void_p(), ctypes.c_uint()
+        self._ask("nvmlDeviceGetHandleByIndex_v2", index, ctypes.byref(self.handle))
+        self._ask("nvmlDeviceGetCount_v2", ctypes.byref(count))
+        self.count = count.value  # of GPUs here
 
     def _ask(self, name, *arguments):
         code = getattr(self.library, name)(*arguments)
@@ -201,7 +203,7 @@ def tier(session, name, memory):
     say(f"  {frames} frames; {len(ooms)} out of memory:")
     seen = set()
     for record in ooms:
-        kind = (record["id"].split(":")[0], record.get("rescued", False), len(record.get("steps", [])) > 0)
+        kind = (record["id"].split(":")[0], record.get("rescued", False), len(record.get("steps", [])))
         if kind in seen:
             continue
         seen.add(kind)
@@ -261,6 +263,31 @@ def dashboard(session):
     say(f"  free after: {mib(session.gpu.free())} of {mib(session.idle)}")
 
 
+def every(session):
+    say("\n## --gpu all")
+    gpus = [GPU(index) for index in range(session.gpu.count)]
+    if len(gpus) < 2:
+        say("  this machine has one GPU: not run")
+        return
+    idle = [gpu.free() for gpu in gpus]
+    child = session.host("--gpu", "all", "--memory", "2GiB")
+    until("a render on each", lambda: all(gpu.processes() for gpu in gpus))
+    time.sleep(2)
+    for index, gpu in enumerate(gpus):
+        say(f"  GPU {index}: {mib(idle[index] - gpu.free())} taken, {len(gpu.processes())} process with a context")
+    session.expect("each GPU has one render", all(len(gpu.processes()) == 1 for gpu in gpus))
+    beside = Terminal([session.binary], session.environment)
+    beside.press("2")
+    beside.read(4)
+    session.expect("the dashboard shows both, and has no context itself",
+                   beside.shows("host render #0") and beside.shows("host render #1") and all(len(gpu.processes()) == 1 for gpu in gpus))
+    session.expect("q ends it with 0", beside.end() == 0)
+    child.send_signal(signal.SIGTERM)
+    code = child.wait(PATIENCE)
+    until("the memory to go back", lambda: all(gpu.free() >= free - MIB for gpu, free in zip(gpus, idle)))
+    session.expect(f"it ends with {code}, and all is free again", code == 0)
+
+
 def kill(session):
     say("\n## kill -9 in the middle of a frame, five times")
     for attempt in range(5):
@@ -289,6 +316,7 @@ def main():
         tier(session, name, memory)
     load(session)
     dashboard(session)
+    every(session)
     kill(session)
     say(f"\n{len(session.failed)} expectations failed" + "".join("\n  " + what for what in session.failed))
     return len(session.failed) > 0
