@@ -29,9 +29,9 @@ type replay struct {
 	NsEvent               float64 // by event; 0 for torch, which was not replayed
 }
 
-const resnet = "../../recorder/torchsnap/testdata/resnet50-400-steps.pickle.gz"
+const training = "../../recorder/torchsnap/testdata/resnet18-train.pickle.gz"
 
-// A training run of 400 steps goes through both pools without an event that does
+// A training run goes through both pools without an event that does
 // not fit: what they say they needed is what that run would have needed.
 func TestTraceOfATrainingRunIsReplayed(t *testing.T) {
 	if cudatest.Child(t, cudatest.Options{Memory: 64 << 30}) == nil {
@@ -39,11 +39,14 @@ func TestTraceOfATrainingRunIsReplayed(t *testing.T) {
 	}
 	c := open(t, Options{})
 	before := free(t, c)
-	replays := replayTrace(t, c, resnet)
+	replays := replayTrace(t, c, training)
 	if len(replays) != 3 {
 		t.Fatalf("%d replays", len(replays))
 	}
 	torch := replays[0]
+	if torch.Events < 1000 || torch.PeakLive < 100*mebibyte || torch.PeakReserved < torch.PeakLive {
+		t.Errorf("the history says %+v", torch)
+	}
 	for _, r := range replays[1:] {
 		if r.Events != torch.Events || r.PeakLive != torch.PeakLive || r.PeakReserved < r.PeakLive {
 			t.Errorf("%+v beside %+v", r, torch)

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -75,7 +76,7 @@ func (c *Context) begin() error {
 	before := freeByNVML(c.device.UUID)
 	context, err := c.handle.RetainPrimaryCtx()
 	if err != nil {
-		return driverError("cuDevicePrimaryCtxRetain", err)
+		return c.noContext(err)
 	}
 	if err := cu.SetCurrentContext(context); err != nil {
 		_ = c.handle.ReleasePrimaryCtx()
@@ -86,6 +87,15 @@ func (c *Context) begin() error {
 		c.share = max(0, before-after)
 	}
 	return nil
+}
+
+// noContext is what is told where the context could not be had.
+func (c *Context) noContext(err error) error {
+	refused := &DriverError{Call: "cuDevicePrimaryCtxRetain", Code: codeOf(err), Detail: errorName(codeOf(err))}
+	if err == error(cu.OutOfMemory) {
+		refused.Advice = fmt.Sprintf("make room on GPU %d: a context takes several hundred MiB", c.device.Ordinal)
+	}
+	return refused
 }
 
 // canManage asks whether the device has managed memory that the processor may

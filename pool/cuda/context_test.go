@@ -167,6 +167,22 @@ func TestCloseWithWorkInFlight(t *testing.T) {
 	}
 }
 
+// A GPU without room for a context says so, and can be opened when there is room.
+func TestNoRoomForAContext(t *testing.T) {
+	machine := cudatest.Child(t, cudatest.Options{Memory: 1 << 30})
+	if machine == nil {
+		return
+	}
+	machine.SetForeign(0, 600*mebibyte)
+	_, err := Open(0)
+	var refused *DriverError
+	if !errors.As(err, &refused) || refused.Code != 2 || !strings.Contains(err.Error(), "make room on GPU 0") {
+		t.Errorf("%v", err)
+	}
+	machine.SetForeign(0, 0)
+	open(t, Options{})
+}
+
 // Any number of goroutines may use one context, and every block comes back.
 func TestManyGoroutines(t *testing.T) {
 	if cudatest.Child(t, cudatest.Options{SlowFree: 1}) == nil {
