@@ -218,3 +218,21 @@ func TestHelloNamesTheDevicesAndWhatIsMissing(t *testing.T) {
 	}
 	r.Quiet()
 }
+
+func TestALibraryThatIsBeingLoadedIsLeftAlone(t *testing.T) {
+	r := startAllocators(t, `
+import types
+for name in ("torch", "cupy", "rmm", "jax", "jax._src.xla_bridge"):
+    sys.modules[name] = types.ModuleType(name)
+driver.activate(0)
+`)
+	if sample := r.sample(); sample.Error != "" {
+		t.Errorf("the sample tells of %q", sample.Error)
+	}
+	r.offers(recorder.CommandForceReclaim)
+	ack := r.do(recorder.CommandForceReclaim, recorder.CommandArgs{})
+	if ack.State != recorder.AckDone || len(ack.Result) != 1 {
+		t.Errorf("the answer is %+v", ack)
+	}
+	r.Quiet()
+}

@@ -31,8 +31,7 @@ COMMAND_METHODS = {
 def offered():
     """(commands that are obeyed, {command: why not} for the others)."""
     commands, refused = ["calibration"], {}
-    present = [adapter for adapter in ADAPTERS if _is_present(adapter)]
-    refusals = [(adapter, adapter.refusals()) for adapter in present]
+    refusals = [(adapter, _refusals(adapter)) for adapter in ADAPTERS if _is_present(adapter)]
     for command, (method, missing) in COMMAND_METHODS.items():
         able = [refusal.get(command, "") for adapter, refusal in refusals
                 if getattr(type(adapter), method) is not getattr(Adapter, method)]
@@ -87,6 +86,14 @@ def _is_present(adapter):
     if not adapter.module and type(adapter).library is Adapter.library:
         return True
     return adapter.library() is not None
+
+
+def _refusals(adapter):
+    """What a library cannot obey; of one that cannot even say so, nothing."""
+    try:
+        return adapter.refusals()
+    except Exception:
+        return {}
 
 
 def _each(report, device_method, *arguments):

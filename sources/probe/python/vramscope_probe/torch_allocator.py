@@ -174,10 +174,8 @@ class TorchAdapter(Adapter):
     # Commands.
 
     def refusals(self):
-        torch = self.library()
-        if torch is None:
-            return {}
-        if not hasattr(torch._C, "_cuda_memorySnapshot"):
+        binding = getattr(self.library(), "_C", None)
+        if not hasattr(binding, "_cuda_memorySnapshot"):
             return {"snapshot": "this torch cannot write a memory snapshot: use one with CUDA, 2.1 or later"}
         backend = self.backend()
         if backend != "native":
