@@ -74,9 +74,10 @@ func (a *Action) outcome() (parts []string) {
 	return append(parts, reasons(ack.Result)...)
 }
 
-// shownReasons is how many reasons the line of a command has; all of them are
-// among its details.
-const shownReasons = 2
+// The reasons that the line of a command has: the first, and others as long as
+// all of them together are no longer than a line of the screen or two. Every one
+// is among its details.
+const reasonsLength = 120
 
 // reasons are why less came back than asked. Of several, each says what of.
 func reasons(results []recorder.ResultLine) (parts []string) {
@@ -86,16 +87,19 @@ func reasons(results []recorder.ResultLine) (parts []string) {
 			all++
 		}
 	}
+	length := 0
 	for _, line := range results {
-		switch {
-		case line.Why == "":
-		case len(parts) == shownReasons:
-			return append(parts, countOf(int64(all-shownReasons), "more reason"))
-		case all > 1 && line.What != "":
-			parts = append(parts, line.What+": "+line.Why)
-		default:
-			parts = append(parts, line.Why)
+		if line.Why == "" {
+			continue
 		}
+		reason := line.Why
+		if all > 1 && line.What != "" {
+			reason = line.What + ": " + reason
+		}
+		if length += len(reason); len(parts) > 0 && length > reasonsLength {
+			return append(parts, countOf(int64(all-len(parts)), "more reason"))
+		}
+		parts = append(parts, reason)
 	}
 	return parts
 }

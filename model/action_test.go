@@ -36,7 +36,7 @@ func TestTheLineThatStays(t *testing.T) {
 			"force reclaim · 4.2 ms · reserved 22.7 GiB → 18.4 GiB · 1 segment is split"},
 		{"several", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone, Result: []recorder.ResultLine{
 			{What: "gc"}, {What: "torch 0", Freed: pointer(int64(1 << 30)), Why: "12 segments are split"}, {What: "cupy", Why: "its blocks are in use"},
-			{What: "rmm", Why: "it gives nothing back"}, {What: "jax", Why: "it has no call for it"}}}},
+			{What: "rmm", Why: "an RMM pool never shrinks: rebuild it once nothing lives in it, and only then"}, {What: "jax", Why: "it has no call for it"}}}},
 			"force reclaim · 1.0 GiB back to the driver · torch 0: 12 segments are split · cupy: its blocks are in use · 2 more reasons"},
 		{"freed", Action{Command: recorder.Command{Name: recorder.CommandReclaim}, Final: &recorder.Ack{State: recorder.AckDone,
 			Result: []recorder.ResultLine{{What: "gc", Freed: pointer(int64(1 << 20))}, {What: "empty cache", Freed: pointer(int64(1 << 20))}}}},

@@ -36,7 +36,7 @@ func TestResultLinesAreRead(t *testing.T) {
 	if !strings.HasPrefix(line, "✓ force reclaim · 812.0 ms · 7.0 GiB back to the driver · torch 0: empty the cache: 14 segments") {
 		t.Errorf("the line is %q", line)
 	}
-	if !strings.Contains(d.message.text, "3 more reasons · 7 tells each of the 6 steps") {
+	if !strings.Contains(d.message.text, "4 more reasons · 7 tells each of the 6 steps") {
 		t.Errorf("it does not say where the rest is: %q", d.message.text)
 	}
 	press(d, "7", "enter")

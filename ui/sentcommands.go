@@ -87,7 +87,7 @@ func (d *Dashboard) openWritten(view *model.SourceView, action *model.Action) {
 		return
 	}
 	d.offered = id
-	d.say(widget.StatusOK, line+" · opened beside: c Enter goes there, c Enter again comes back")
+	d.say(widget.StatusOK, model.CommandTitle(name)+" opened beside: c Enter goes there, c Enter again comes back · "+ack.Path)
 }
 
 // askTyped carries out a typed command that has a file written: "snapshot",

@@ -56,7 +56,7 @@ func TestASnapshotIsOpenedBeside(t *testing.T) {
 	if opened := d.feed.(*fixtureFeed).opened; len(opened) != 1 || opened[0] != "/tmp/run.pickle" {
 		t.Fatalf("opened %v", opened)
 	}
-	for _, want := range []string{"snapshot · 120.0 ms · /tmp/run.pickle", "opened beside: c Enter goes there"} {
+	for _, want := range []string{"snapshot opened beside: c Enter goes there, c Enter again comes back", "/tmp/run.pickle"} {
 		if !strings.Contains(d.message.text, want) {
 			t.Errorf("%q does not say %q", d.message.text, want)
 		}

@@ -225,7 +225,7 @@ func (l *Layout) lines(width, height int, options Options) {
 	l.Tabs = above(l.Size >= Compact)
 	l.Footer = below(height >= 6)
 	l.Input = below(options.Input)
-	if rows := min(options.Message, maxMessage, height/10); rows > 0 && height >= 12 {
+	if rows := min(options.Message, maxMessage, height/6); rows > 0 && height >= 12 {
 		bottom -= rows
 		l.Message = grid.Rect{Y: bottom, W: width, H: rows}
 	}
