@@ -15,23 +15,38 @@ import (
 	"vramscope/sources/probe/python/pythontest"
 )
 
-// fakeDriver builds the CUDA driver that the stand-ins allocate from, once.
-var fakeDriver = sync.OnceValues(func() (string, error) {
+// fakeDriver is the CUDA driver that the stand-ins allocate from, built once.
+var fakeDriver = sync.OnceValues(func() ([]byte, error) {
 	compiler := os.Getenv("CC")
 	if compiler == "" {
 		compiler = "cc"
 	}
 	dir, err := os.MkdirTemp("", "fakedriver")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	defer os.RemoveAll(dir)
 	library := filepath.Join(dir, "libcuda.so.1")
 	built, err := exec.Command(compiler, "-O1", "-shared", "-fPIC", "-o", library, "testdata/standins/driver/libcuda.c").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("the fake driver was not built: %w: %s", err, built)
+		return nil, fmt.Errorf("the fake driver was not built: %w: %s", err, built)
 	}
-	return library, nil
+	return os.ReadFile(library)
 })
+
+// layDriver writes the fake driver into a folder of the test.
+func layDriver(t testing.TB) string {
+	t.Helper()
+	library, err := fakeDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	if err := os.WriteFile(path, library, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // beforeAllocators finds the stand-ins before it imports what the case uses, and
 // leaves the probe until the last: it must find what is there already.
@@ -77,15 +92,11 @@ type allocatorRender struct {
 // startAllocators runs a script on the stand-ins. Its environment wins.
 func startAllocators(t testing.TB, script string, env ...string) *allocatorRender {
 	t.Helper()
-	driver, err := fakeDriver()
-	if err != nil {
-		t.Fatal(err)
-	}
 	standins, err := filepath.Abs("testdata/standins")
 	if err != nil {
 		t.Fatal(err)
 	}
-	env = append([]string{"FAKE_LIBCUDA=" + driver, "STANDINS=" + standins, "VRAMSCOPE_SNAPSHOTS=", "VRAMSCOPE_TORCH_HISTORY="}, env...)
+	env = append([]string{"FAKE_LIBCUDA=" + layDriver(t), "STANDINS=" + standins, "VRAMSCOPE_SNAPSHOTS=", "VRAMSCOPE_TORCH_HISTORY="}, env...)
 	r := &allocatorRender{t: t, Process: pythontest.Start(t, beforeAllocators+script+afterAllocators, env...)}
 	if line := r.Line(); line != "ready" {
 		t.Fatalf("the script said %q", line)
