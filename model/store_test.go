@@ -327,3 +327,21 @@ func TestSourcesComeAndGo(t *testing.T) {
 		t.Error("what is not there cannot change")
 	}
 }
+
+// TestAnAbruptEndIsTold: a program that ended without a goodbye leaves a line in
+// the log; one that said it has left its own.
+func TestAnAbruptEndIsTold(t *testing.T) {
+	for why, lines := range map[string]int{"pid:1-1 ended without a goodbye: it was killed, or crashed": 1, "": 0} {
+		store := NewStore(Options{})
+		store.Add(SourceInfo{ID: "pid:1-1"})
+		store.SetStatus("pid:1-1", StatusLive, "")
+		store.SetStatus("pid:1-1", StatusEnded, why)
+		log := store.Snapshot(1, 1).Log
+		if len(log) != lines {
+			t.Fatalf("%q leaves %d lines", why, len(log))
+		}
+		if lines > 0 && (log[0].Text != why || log[0].Level != LevelWarning || log[0].Kind != EntrySource) {
+			t.Errorf("%+v", log[0])
+		}
+	}
+}

@@ -39,10 +39,13 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 	if view.Kind == recorder.KindProcess || view.Kind == recorder.KindDevice {
 		h := model.HeadroomOf(view, snapshot.Beside(view), "", reserve)
 		if h.Bytes.Known || h.DriverFree.Known {
-			p.figure(1, "headroom", h.Bytes)
+			p.headroom(&h)
 			p.figure(1, "free on the device", h.DriverFree)
 			p.figure(1, "largest single allocation", h.Largest)
 		}
+	}
+	if view.Kind == recorder.KindProcess {
+		p.accounts(view, snapshot.Beside(view))
 	}
 	for i := range view.Sets {
 		p.set(view, &view.Sets[i])
@@ -54,6 +57,32 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 		if arena.State.Released == 0 && !arena.Partial {
 			p.line(1, "arena %s: forward %s, reverse %s, high-water %s of %s", arena.State.Name, size(arena.State.Forward),
 				size(arena.State.Length-arena.State.Reverse), size(arena.State.HighWater), size(arena.State.Length))
+		}
+	}
+}
+
+// headroom is the headroom, or where an allocator does not tell what it has free
+// a lower bound of it.
+func (p *page) headroom(h *model.Headroom) {
+	if !h.Bytes.Known && h.AtLeast.Known {
+		p.line(1, "headroom: at least %s: %s", size(h.AtLeast.Value), h.Bytes.Why)
+		return
+	}
+	p.figure(1, "headroom", h.Bytes)
+}
+
+// accounts are a process's bytes on each device as the driver counts them, and
+// what of them its allocators have.
+func (p *page) accounts(view *model.SourceView, beside []*model.SourceView) {
+	for _, device := range view.Devices(beside) {
+		a := model.AccountsOf(view, beside, device)
+		switch {
+		case a.Driver.Known && a.Held.Known:
+			p.line(1, "on %s: %s by the driver = %s in allocators + %s context and other libraries", a.Name, size(a.Driver.Value), size(a.Held.Value), size(a.Rest.Value))
+		case a.Driver.Known:
+			p.line(1, "on %s: %s by the driver", a.Name, size(a.Driver.Value))
+		case a.Held.Known:
+			p.line(1, "on %s: %s in allocators; %s", a.Name, size(a.Held.Value), a.Driver.Why)
 		}
 	}
 }
