@@ -207,6 +207,35 @@ fail = lambda top: rmm.mr.FailureCallbackResourceAdaptor(top, None)
 	}
 }
 
+// A pool that takes the place of another, at the same address even, is not
+// taken for a frame of the old one.
+func TestAnRMMPoolIsRebuiltAgainAndAgain(t *testing.T) {
+	r := startAllocators(t, `
+import rmm, rmm.mr
+driver.activate(0)
+def build():
+    rmm.reinitialize(pool_allocator=True, initial_pool_size=0)
+    rmm.mr.set_current_device_resource(rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource()))
+build()
+`)
+	r.offers(recorder.CommandRebuild)
+	for i := range 4 {
+		r.run("rmm.DeviceBuffer(size=64 * MIB), rmm.DeviceBuffer(size=1)")
+		r.sampleWhere(func(s *recorder.Sample) bool {
+			set := setNamed(s.Sets, "rmm:0")
+			return set != nil && counterNamed(t, set, "lifetime_count") == 2
+		})
+		if i == 2 { // the program's own rebuild, in between
+			r.run("build()")
+			r.run("rmm.DeviceBuffer(size=MIB)")
+		}
+		if ack := r.do(recorder.CommandRebuild, recorder.CommandArgs{}); ack.State != recorder.AckDone || ack.Acted == nil || !*ack.Acted {
+			t.Fatalf("rebuild %d: %s, %q, %+v", i+1, ack.State, ack.Why, ack.Result)
+		}
+	}
+	r.Quiet()
+}
+
 func TestRebuildSaysWhatItDidInstead(t *testing.T) {
 	r := startAllocators(t, "import torch, cupy, jax\njax.local_devices()\nkept = [torch.empty(1), cupy.empty(MIB)]\ntorch.empty(40 * MIB), cupy.empty(40 * MIB)")
 	ack := r.do(recorder.CommandRebuild, recorder.CommandArgs{})

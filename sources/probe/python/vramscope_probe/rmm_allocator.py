@@ -49,7 +49,7 @@ class RmmAdapter(Adapter):
     ADAPTORS = ("StatisticsResourceAdaptor", "TrackingResourceAdaptor", "LimitingResourceAdaptor")
 
     def __init__(self):
-        self._lifetimes = {}  # id of a statistics adaptor: the most that it has counted
+        self._lifetimes = {}  # ordinal: (id of the statistics adaptor, size of the pool, the most that was counted)
 
     def chain(self, ordinal):
         """The chain of a device, or None while the module is being loaded."""
@@ -79,7 +79,7 @@ class RmmAdapter(Adapter):
             counters["reserved"] = pool.pool_size()
             calls.append("PoolMemoryResource.pool_size")
         if counts is not None:
-            self.remember(chain)
+            self.remember(ordinal, chain, counts)
             counters.update(allocated=counts.current_bytes, live_blocks=counts.current_count, peak_allocated=counts.peak_bytes,
                             requested=counts.current_bytes, lifetime_bytes=counts.total_bytes, lifetime_count=counts.total_count)
             calls.append("StatisticsResourceAdaptor.allocation_counts (as asked for, not rounded)")
@@ -106,14 +106,23 @@ class RmmAdapter(Adapter):
         out.add("rmm:%d" % ordinal, "pool", "rmm: " + " > ".join(n.replace("MemoryResource", "").replace("ResourceAdaptor", "")
                 for n in chain.names()), gpu_uuid(ordinal), ", ".join(calls), counters, why=why or None)
 
-    def remember(self, chain):
-        """Keeps the most that an adaptor has ever counted: a smaller count later
-        is that of a frame which the program has pushed."""
-        adaptor = chain.first("allocation_counts")
-        known = self._lifetimes.get(id(adaptor), 0)
-        if len(self._lifetimes) > 64:
-            self._lifetimes.clear()
-        self._lifetimes[id(adaptor)] = max(known, adaptor.allocation_counts.total_count)
+    def remember(self, ordinal, chain, counts):
+        """Keeps the most allocations that an adaptor has ever counted. The pool
+        of another one is another stack, and so is one that is smaller than it
+        was, since pools never shrink. The adaptor is not held: that would keep
+        its pool's memory."""
+        adaptor, pool = chain.first("allocation_counts"), chain.first("pool_size")
+        size = pool.pool_size() if pool is not None else 0
+        known, was, most = self._lifetimes.get(ordinal, (0, 0, 0))
+        if known != id(adaptor) or size < was:
+            most = 0
+        self._lifetimes[ordinal] = (id(adaptor), size, max(most, counts.total_count))
+
+    def in_frame(self, ordinal, chain, counts):
+        """Whether the program counts in a frame that it has pushed: less was
+        allocated than has been counted before."""
+        self.remember(ordinal, chain, counts)
+        return counts.total_count < self._lifetimes[ordinal][2]
 
     def reclaim(self, report, device, forced):
         for ordinal in self.ordinals(device):
@@ -154,7 +163,7 @@ class RmmAdapter(Adapter):
         counts = chain.statistics()
         if counts.current_count != 0:
             return "%d live allocations hold %d bytes: free them first" % (counts.current_count, counts.current_bytes)
-        if counts.total_count < self._lifetimes.get(id(chain.first("allocation_counts")), 0):
+        if self.in_frame(ordinal, chain, counts):
             return "the program counts in a frame of its own, which hides what lived before it: ask again after the frame"
         for resource in chain.resources:
             held = resource.get_allocated_bytes() if hasattr(resource, "get_allocated_bytes") else 0
