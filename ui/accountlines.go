@@ -108,7 +108,11 @@ func (a *accountLines) addDriver(accounts *model.Accounts) {
 		a.lines = append(a.lines, accountLine{kind: kind, device: accounts.Device, label: label, figure: figure, peak: grid.Missing})
 	}
 	if !accounts.Driver.Known && !accounts.Total.Known && !accounts.Free.Known {
-		add(accountSum, "by its allocators", accounts.Held)
+		held := "by its allocators"
+		if accounts.Silent > 0 {
+			held = "by those that tell"
+		}
+		add(accountSum, held, accounts.Held)
 		add(accountPart, "rest of the device", accounts.Free)
 		return
 	}

@@ -196,3 +196,16 @@ func TestTheTableHasTheKeys(t *testing.T) {
 		t.Errorf("down does not go to the next allocator:\n%s", text)
 	}
 }
+
+// TestWithoutTheDriver the sum is that of the allocators, of those that tell
+// where one does not.
+func TestWithoutTheDriver(t *testing.T) {
+	f := newPythonFixture(t)
+	f.say(&recorder.Sample{Sets: f.sets()})
+	text := paneText(t, newScreen(t, f.snapshot(), layout.Overview, 120, 32), layout.AllocatorsPane)
+	for _, want := range []string{"NVIDIA H200 #0", "= by those that tell", "48.0 GiB", "= by its allocators", "10.0 GiB", "+ rest of the device"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+}
