@@ -149,6 +149,28 @@ func contains(report model.Report, name string) bool {
 	return false
 }
 
+// TestDashboardAwaitsAProgram: one that was started with the probe and has
+// loaded no GPU library yet is named, in place of a demo, and is seen as soon as
+// it has.
+func TestDashboardAwaitsAProgram(t *testing.T) {
+	environment := append(testEnvironment(t), standIns(t)...)
+	shared := append(environment[len(environment)-3:], socketsOf(environment))
+	program := startTerminal(t, 80, 24, shared, "run", "--", "python3", script(t, "render.py", "print('loading', flush=True)\ninput()"+holding))
+	program.waitForText("loading")
+	dashboard := startTerminal(t, 120, 32, shared)
+	screen := dashboard.waitForText("render.py", "started by vramscope run")
+	if strings.Contains(screen, "demo") {
+		t.Errorf("a demo began:\n%s", screen)
+	}
+	program.send("\r")
+	program.waitForText("rendering")
+	dashboard.waitForText("torch", "1.0 GiB", "live")
+	program.send("\r")
+	if code := program.waitForExit(); code != exitFine {
+		t.Errorf("the program ends with %d: %s", code, program.screen())
+	}
+}
+
 // TestRunRecordsAFailure: the program runs out of memory in the night and is
 // killed. Its last samples, the failure and torch's snapshot are there.
 func TestRunRecordsAFailure(t *testing.T) {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"vramscope/model"
 	"vramscope/model/dump"
 	"vramscope/recorder"
 	"vramscope/sources/local"
+	"vramscope/sources/probe"
+	"vramscope/sources/probe/attach"
+	"vramscope/sources/probe/launch"
 	"vramscope/themes"
 	"vramscope/ui"
 	"vramscope/ui/plain"
@@ -92,13 +96,41 @@ func (p *program) watchMachine(h *hub) {
 }
 
 // demoWhereNothingIs starts a demo render once it is clear that there is
-// neither a program nor a GPU to watch here.
+// neither a program nor a GPU to watch here. Where a program is about to come
+// that is said instead.
 func (p *program) demoWhereNothingIs(h *hub) {
+	if coming := comingProgram(); coming != nil {
+		p.warnings = append(p.warnings, fmt.Sprintf("%s (process %d) was started by vramscope run: it is seen here once it has loaded a GPU library", coming.Name, coming.PID))
+		return
+	}
 	h.spawn(func() {
 		if h.waitUntil(h.ctx, settleTime, settled) && !anythingToWatch(h.Snapshot()) {
 			p.startDemo(h, nil, "no GPU and no program with a probe was found here: this is the demo render")
 		}
 	})
+}
+
+// comingProgram is a Python process whose probe waits for its first GPU
+// library, nil if there is none or another program is there already.
+func comingProgram() *attach.Process {
+	directory, err := probe.Directory()
+	if err != nil {
+		return nil
+	}
+	if sockets, err := os.ReadDir(directory); err != nil || len(sockets) > 0 {
+		return nil
+	}
+	pids, err := launch.Processes()
+	if err != nil {
+		return nil
+	}
+	for _, pid := range pids {
+		process, err := attach.Inspect(pid)
+		if err == nil && process.Variable(probe.DirectoryVariable) == os.Getenv(probe.DirectoryVariable) {
+			return process
+		}
+	}
+	return nil
 }
 
 // anythingToWatch says whether there is a program or a GPU that tells numbers.

@@ -229,10 +229,8 @@ func otherNamespace(directory string) string {
 // interpreter itself has the last word.
 func (p *Process) disabledBy() string {
 	const variable = "PYTHON_DISABLE_REMOTE_DEBUG"
-	for _, entry := range p.environment() {
-		if value, ok := strings.CutPrefix(entry, variable+"="); ok && value != "" {
-			return variable
-		}
+	if p.Variable(variable) != "" {
+		return variable
 	}
 	for i, word := range p.command {
 		option := strings.TrimPrefix(word, "-X")
@@ -241,6 +239,17 @@ func (p *Process) disabledBy() string {
 		}
 		if strings.ReplaceAll(option, "_", "-") == "disable-remote-debug" {
 			return "-X disable-remote-debug"
+		}
+	}
+	return ""
+}
+
+// Variable is what a variable of the process's environment was at its start, ""
+// where it has none or cannot be looked into.
+func (p *Process) Variable(name string) string {
+	for _, entry := range p.environment() {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
 		}
 	}
 	return ""

@@ -81,8 +81,11 @@ func (e Exit) String() string {
 type Child struct {
 	PID     int
 	signals chan os.Signal
-	stopped chan struct{} // the terminal's stop signals have stopped it
+	stopped chan struct{} // a signal has stopped it, and next is waited for
+	next    chan struct{}
 	ended   chan struct{}
+	held    bool                // it was stopped by what only SIGCONT undoes, and not by the terminal
+	status  *syscall.WaitStatus // of its end, once it is reaped: its number may then be another's
 }
 
 // passed are the signals that are handed on.
@@ -102,7 +105,7 @@ func Start(argv, environment []string) (*Child, error) {
 		}
 		return nil, &StartError{argv[0], err}
 	}
-	c := &Child{signals: make(chan os.Signal, 16), stopped: make(chan struct{}), ended: make(chan struct{})}
+	c := &Child{signals: make(chan os.Signal, 16), stopped: make(chan struct{}), next: make(chan struct{}), ended: make(chan struct{})}
 	for _, s := range passed {
 		// What nohup or a shell's & made us ignore, the program ignores too.
 		if !signal.Ignored(s) {
@@ -134,7 +137,8 @@ func (c *Child) Wait() (Exit, error) {
 		case s := <-c.signals:
 			c.pass(s.(syscall.Signal))
 		case <-c.stopped:
-			stopSelf()
+			c.stop()
+			c.next <- struct{}{}
 		case <-c.ended:
 			return c.reap()
 		}
@@ -144,8 +148,9 @@ func (c *Child) Wait() (Exit, error) {
 // childStopped is CLD_STOPPED of the kernel's siginfo.
 const childStopped = 5
 
-// observe tells of stops and of the end, without reaping: as long as the
-// program is not reaped, its number is its own and a signal meets nobody else.
+// observe tells of stops and of the end, without taking the news from the
+// kernel: as long as the program is not reaped, its number is its own and a
+// signal meets nobody else.
 func (c *Child) observe() {
 	defer close(c.ended)
 	for {
@@ -153,57 +158,81 @@ func (c *Child) observe() {
 		err := unix.Waitid(unix.P_PID, c.PID, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
-			continue
 		case err != nil || info.Code != childStopped:
 			return
-		}
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(c.PID, &status, syscall.WUNTRACED|syscall.WNOHANG, nil)
-		if err != nil || pid != c.PID {
-			continue // it was continued meanwhile
-		}
-		if !status.Stopped() {
-			// It ended between the two looks and is reaped: that cannot be,
-			// since WUNTRACED takes the stop that is there first.
-			continue
-		}
-		switch status.StopSignal() {
-		case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+		default:
 			c.stopped <- struct{}{}
+			<-c.next
 		}
 	}
 }
 
-func (c *Child) reap() (Exit, error) {
+// stop takes the news of a stop. Where the terminal stopped the program, this
+// process stops too, so that the shell takes over, and goes on with it.
+func (c *Child) stop() {
 	var status syscall.WaitStatus
-	for {
-		_, err := syscall.Wait4(c.PID, &status, 0, nil)
-		if errors.Is(err, syscall.EINTR) {
-			continue
+	pid, err := syscall.Wait4(c.PID, &status, syscall.WUNTRACED|syscall.WNOHANG, nil)
+	switch {
+	case err != nil || pid != c.PID:
+		return // it goes on already
+	case !status.Stopped():
+		c.status = &status // it has even ended already
+		return
+	}
+	switch status.StopSignal() {
+	case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+		stopSelf()
+		// A shell continues the whole group. What is stopped now and no news is
+		// still in the same stop, and was left there by who continued us alone.
+		if isStopped(c.PID) && !c.news() {
+			_ = syscall.Kill(c.PID, syscall.SIGCONT)
 		}
-		if err != nil {
+	default:
+		c.held = true
+	}
+}
+
+// news says whether the kernel has something to tell of the program.
+func (c *Child) news() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, c.PID, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT|unix.WNOHANG, nil)
+	return err == nil && info.Signo != 0
+}
+
+// reap learns how the program ended.
+func (c *Child) reap() (Exit, error) {
+	for c.status == nil {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(c.PID, &status, 0, nil)
+		switch {
+		case err == nil:
+			c.status = &status
+		case !errors.Is(err, syscall.EINTR):
 			return Exit{}, fmt.Errorf("the program's end cannot be learned (%w): see whether something else of this process waits for it", err)
 		}
-		break
 	}
-	if status.Signaled() {
-		return Exit{Signal: status.Signal()}, nil
+	if c.status.Signaled() {
+		return Exit{Signal: c.status.Signal()}, nil
 	}
-	return Exit{Code: status.ExitStatus()}, nil
+	return Exit{Code: c.status.ExitStatus()}, nil
 }
 
 // pass hands a signal on, unless the program has it already: what comes from
 // the terminal goes to the whole group in its foreground.
 func (c *Child) pass(s syscall.Signal) {
+	if c.status != nil {
+		return
+	}
 	switch s {
 	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGWINCH:
 		if inForeground() {
 			return
 		}
 	case syscall.SIGCONT:
-		if !isStopped(c.PID) {
-			return
+		if !c.held || !isStopped(c.PID) {
+			return // the shell has continued the whole group
 		}
+		c.held = false
 	}
 	_ = syscall.Kill(c.PID, s)
 }

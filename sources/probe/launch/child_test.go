@@ -108,7 +108,7 @@ func TestInputAndOutputAreTheProgramsOwn(t *testing.T) {
 const listener = `
 import os, signal, sys
 def say(text): os.write(1, (text + "\n").encode())
-for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "WINCH", "TERM"):
+for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "WINCH", "TERM", "CONT"):
     signal.signal(getattr(signal, "SIG" + name), lambda number, frame: say(signal.Signals(number).name))
 say("ready %d" % os.getpid())
 while True:
@@ -117,12 +117,13 @@ while True:
 
 // lines reads a program's lines, with a deadline.
 type lines struct {
-	t  *testing.T
-	ch chan string
+	t    *testing.T
+	ch   chan string
+	seen []string
 }
 
 func linesOf(t *testing.T, from io.Reader) *lines {
-	l := &lines{t, make(chan string, 64)}
+	l := &lines{t: t, ch: make(chan string, 64)}
 	go func() {
 		defer close(l.ch)
 		for scanner := bufio.NewScanner(from); scanner.Scan(); {
@@ -139,11 +140,12 @@ func (l *lines) next() string {
 	select {
 	case line, open := <-l.ch:
 		if !open {
-			l.t.Fatal("the program wrote no further line")
+			l.t.Fatalf("the program wrote no further line; it had written %q", l.seen)
 		}
+		l.seen = append(l.seen, line)
 		return line
 	case <-time.After(patience):
-		l.t.Fatal("the program wrote nothing")
+		l.t.Fatalf("the program wrote nothing more; it had written %q", l.seen)
 	}
 	return ""
 }
@@ -156,6 +158,16 @@ func (l *lines) until(text string) string {
 			return line
 		}
 	}
+}
+
+// count is how many of the lines so far end with a text.
+func (l *lines) count(text string) (n int) {
+	for _, line := range l.seen {
+		if strings.HasSuffix(line, text) {
+			n++
+		}
+	}
+	return n
 }
 
 func startListener(t *testing.T, attributes *syscall.SysProcAttr) (command *exec.Cmd, said *lines, child int) {
@@ -194,6 +206,41 @@ func TestSignalsReachTheProgram(t *testing.T) {
 			syscall.SIGUSR2: "SIGUSR2", syscall.SIGWINCH: "SIGWINCH", syscall.SIGTERM: "SIGTERM",
 		}[s]; got != want {
 			t.Errorf("%v came as %q", s, got)
+		}
+	}
+}
+
+// TestContinueReachesTheProgram that somebody has stopped by hand.
+func TestContinueReachesTheProgram(t *testing.T) {
+	command, said, child := startListener(t, &syscall.SysProcAttr{Setsid: true})
+	if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); said.count("SIGCONT") == 0; {
+		if err := command.Process.Signal(syscall.SIGCONT); err != nil { // again until its parent knows of the stop
+			t.Fatal(err)
+		}
+		select {
+		case line := <-said.ch:
+			said.seen = append(said.seen, line)
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the program stands still")
+		}
+	}
+}
+
+// TestEndRightAfterAStop: a program that goes on and ends before its stop was
+// looked at still has its exit code.
+func TestEndRightAfterAStop(t *testing.T) {
+	for range 20 {
+		command := wrapper(t, "sh", "-c", "(while kill -CONT $$ 2>/dev/null; do :; done) & kill -STOP $$; exit 5")
+		var problems strings.Builder
+		command.Stderr = &problems
+		_ = command.Run()
+		if code := command.ProcessState.ExitCode(); code != 5 || problems.Len() > 0 {
+			t.Fatalf("ends with %d: %s", code, problems.String())
 		}
 	}
 }
@@ -255,21 +302,22 @@ func TestTerminal(t *testing.T) {
 	}
 	typed(self + " python3 " + script + "\n")
 	_, program, _ := strings.Cut(said.until("ready "), "ready ")
+	interrupts := 0
 	for range 2 {
 		typed("\x03") // ^C
-		if line := said.until("SIG"); !strings.HasSuffix(line, "SIGINT") {
-			t.Errorf("^C came as %q", line)
-		}
+		said.until("SIGINT")
+		interrupts++
 		typed("\x1a") // ^Z
 		said.until("Stopped")
 		typed("echo shell $((40+2))\n")
 		said.until("shell 42")
 		typed("fg\n")
-		said.until(self)
+		said.until("SIGCONT") // it has the terminal again
 	}
 	typed("\x1c") // ^\
-	if line := said.until("SIG"); !strings.HasSuffix(line, "SIGQUIT") {
-		t.Errorf("a signal came more than once: %q", line)
+	said.until("SIGQUIT")
+	if said.count("SIGINT") != interrupts || said.count("SIGQUIT") != 1 {
+		t.Errorf("%d interrupts came as %d, and one quit as %d", interrupts, said.count("SIGINT"), said.count("SIGQUIT"))
 	}
 	typed("\x1a")
 	said.until("Stopped")

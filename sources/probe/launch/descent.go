@@ -18,6 +18,21 @@ func (d *Door) Holds(pid int) bool {
 // one: the probe is in it, or comes with the first GPU library that it loads.
 func Launched(pid int) bool { return doorOf(pid) != "" }
 
+// Processes are the numbers of the processes that were started with a door, and
+// of their children. The error is that of reading /proc.
+func Processes() (pids []int, err error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && Launched(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
 // doorOf is the directory of the door that a process was started with, "" where
 // it has none or cannot be looked into.
 func doorOf(pid int) string {

@@ -127,6 +127,9 @@ func TestHolds(t *testing.T) {
 	if !launch.Launched(command.Process.Pid) || launch.Launched(os.Getpid()) {
 		t.Error("which programs were started with a door is not told")
 	}
+	if pids, err := launch.Processes(); err != nil || !slices.Contains(pids, command.Process.Pid) || slices.Contains(pids, os.Getpid()) {
+		t.Errorf("programs that were started with a door: %v, %v", pids, err)
+	}
 	if !other.Holds(command.Process.Pid) {
 		t.Error("a child of this process does not belong to it")
 	}
