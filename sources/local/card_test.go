@@ -1,6 +1,8 @@
 package local
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"vramscope/pool"
@@ -19,9 +21,10 @@ type card struct {
 	calls   int
 	loseAt  int // the call from which on the device is lost; 0 is never
 	lost    *cuda.LostError
-	queue   []func()         // work in flight
+	streams map[pool.Stream]*cardStream
+	chaos   bool             // the order of streams is not kept
 	settled int              // times that the device was waited for
-	largest int              // of the queue
+	largest int              // of what was in flight at a time
 	shift   int64            // bytes by which fills miss their address
 	shared  cuda.DefaultPool // the default pool's figures
 	blocks  map[pool.Address]int64
@@ -30,6 +33,12 @@ type card struct {
 
 const cardContext = 16 << 20
 
+// cardStream is the work of one stream, of which the first pieces are done.
+type cardStream struct {
+	work []func()
+	done int
+}
+
 func newCard(total int64) *card {
 	host, err := pool.NewHost(pool.HostOptions{
 		Capacity: total, ManagedLimit: total, Capabilities: pool.Capabilities{Pool: true, Managed: true}, Foreign: cardContext,
@@ -37,7 +46,7 @@ func newCard(total int64) *card {
 	if err != nil {
 		panic(err)
 	}
-	return &card{Host: host, context: cardContext, blocks: map[pool.Address]int64{},
+	return &card{Host: host, context: cardContext, blocks: map[pool.Address]int64{}, streams: map[pool.Stream]*cardStream{},
 		device: cuda.Device{Ordinal: 1, UUID: "GPU-11111111-2222-3333-4444-555555555555", Name: "Card of a test", Total: total}}
 }
 
@@ -91,24 +100,50 @@ func (c *card) Free(address pool.Address, bytes int64) error {
 	return c.Host.Free(address, bytes)
 }
 
+// drain does all work that is in flight, the last stream's first.
 func (c *card) drain() {
-	for _, work := range c.queue {
-		work()
+	for _, stream := range slices.Backward(slices.Sorted(maps.Keys(c.streams))) {
+		c.advance(stream, len(c.streams[stream].work))
 	}
-	c.queue = c.queue[:0]
+	c.streams = map[pool.Stream]*cardStream{}
 }
 
-func (c *card) enqueue(name string, work func()) error {
+// advance does the first pieces of a stream's work.
+func (c *card) advance(stream pool.Stream, pieces int) {
+	if s := c.streams[stream]; s != nil {
+		for s.done < pieces {
+			s.done++
+			s.work[s.done-1]()
+		}
+	}
+}
+
+func (c *card) enqueue(name string, stream pool.Stream, work func()) error {
 	if err := c.call(name); err != nil {
 		return err
 	}
-	c.queue = append(c.queue, work)
-	c.largest = max(c.largest, len(c.queue))
+	if c.streams[stream] == nil {
+		c.streams[stream] = &cardStream{}
+	}
+	c.streams[stream].work = append(c.streams[stream].work, work)
+	waiting := 0
+	for _, s := range c.streams {
+		waiting += len(s.work) - s.done
+	}
+	c.largest = max(c.largest, waiting)
 	return nil
 }
 
-func (c *card) Fill(address pool.Address, bytes int64, value byte, _ pool.Stream) error {
-	return c.enqueue("cuMemsetD8Async", func() {
+func (c *card) OrderStreams(stream, after pool.Stream) error {
+	pieces := 0
+	if s := c.streams[after]; s != nil && !c.chaos {
+		pieces = len(s.work)
+	}
+	return c.enqueue("cuStreamWaitEvent", stream, func() { c.advance(after, pieces) })
+}
+
+func (c *card) Fill(address pool.Address, bytes int64, value byte, stream pool.Stream) error {
+	return c.enqueue("cuMemsetD8Async", stream, func() {
 		memory := c.Host.Bytes(address+pool.Address(c.shift), bytes-c.shift)
 		for i := 0; i < len(memory); i++ {
 			if i == 4096 { // the rest by doubling
@@ -122,8 +157,8 @@ func (c *card) Fill(address pool.Address, bytes int64, value byte, _ pool.Stream
 	})
 }
 
-func (c *card) Copy(to, from pool.Address, bytes int64, _ pool.Stream) error {
-	return c.enqueue("cuMemcpyDtoDAsync", func() { copy(c.Host.Bytes(to, bytes), c.Host.Bytes(from, bytes)) })
+func (c *card) Copy(to, from pool.Address, bytes int64, stream pool.Stream) error {
+	return c.enqueue("cuMemcpyDtoDAsync", stream, func() { copy(c.Host.Bytes(to, bytes), c.Host.Bytes(from, bytes)) })
 }
 
 func (c *card) Read(address pool.Address, into []byte) error {
@@ -144,11 +179,13 @@ func (c *card) Synchronize() error {
 	return nil
 }
 
-func (c *card) SynchronizeStream(pool.Stream) error {
+func (c *card) SynchronizeStream(stream pool.Stream) error {
 	if err := c.call("cuStreamSynchronize"); err != nil {
 		return err
 	}
-	c.drain()
+	if s := c.streams[stream]; s != nil {
+		c.advance(stream, len(s.work))
+	}
 	return nil
 }
 
@@ -172,9 +209,6 @@ func (c *card) AllocateAsync(bytes int64, _ pool.Stream) (pool.Address, error) {
 	c.shared.ReservedPeak, c.shared.UsedPeak = max(c.shared.ReservedPeak, c.shared.Reserved), max(c.shared.UsedPeak, c.shared.Used)
 	return address, nil
 }
-
-// OrderStreams has nothing to do: there is one queue for all streams.
-func (c *card) OrderStreams(_, _ pool.Stream) error { return c.call("cuStreamWaitEvent") }
 
 func (c *card) FreeAsync(address pool.Address, _ pool.Stream) error {
 	if err := c.call("cuMemFreeAsync"); err != nil {
@@ -213,7 +247,7 @@ func (c *card) Close() error {
 		return nil
 	}
 	c.closed = true
-	c.queue = nil
+	c.streams = nil
 	for address, bytes := range c.blocks {
 		if bytes < 0 {
 			bytes = -bytes

@@ -177,6 +177,60 @@ func TestWrongAddressIsNoticed(t *testing.T) {
 	}
 }
 
+// A block of the pool that goes from one stream to another waits for what the
+// first one still does to it. Where the streams' order is not kept, that shows.
+func TestStreamsOfACardAreOrdered(t *testing.T) {
+	for _, chaos := range []bool{false, true} {
+		c, choices := healthy()
+		c.chaos = chaos
+		gpu, err := NewGPU(c, choices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := newMemory(gpu, pool.TierB, pool.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := func(*tenant) bool { return true }
+		kept, err := m.allocate(ownsTextures, 1<<20, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = m.allocate(ownsImports, 4<<20, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		c.drain()
+		m.free(ownsImports, whole)
+		if _, err = m.allocate(ownsImports, 4<<20, 1, 0); err != nil { // work in flight from here on
+			t.Fatal(err)
+		}
+		m.free(ownsImports, whole)
+		// Smaller blocks begin at other addresses, and so hold other bytes.
+		var late []*tenant
+		for range 3 {
+			block, err := m.allocate(ownsImports, 1<<20, 3, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			late = append(late, block)
+		}
+		if err := gpu.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		var wrong *MemoryError
+		for _, block := range append(late, kept) {
+			m.breaks(gpu.Check(block.address, block.bytes, block.stream))
+		}
+		if errors.As(m.broken, &wrong) != chaos {
+			t.Errorf("without the order of streams: %v; the memory says %v", chaos, m.broken)
+		}
+		m.broken = nil
+		if err := m.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestForceReclaimOnACardNamesEveryStep(t *testing.T) {
 	c, choices := healthy()
 	choices.Share = 0.1

@@ -135,11 +135,12 @@ func (m *memory) whose() string {
 	return strings.Join(parts, ", ")
 }
 
-// check reads a part of the oldest block of each owner back.
+// check reads a part of one block of each owner back, of another one each frame.
 func (m *memory) check() {
 	for owner := range owners {
 		if tenants := m.tenants[owner]; len(tenants) > 0 && m.broken == nil {
-			m.breaks(m.device.Check(tenants[0].address, tenants[0].bytes, tenants[0].stream))
+			t := tenants[m.frame%int64(len(tenants))]
+			m.breaks(m.device.Check(t.address, t.bytes, t.stream))
 		}
 	}
 }

@@ -89,7 +89,7 @@ const longWait = int64(time.Millisecond)
 func waitLine(ns int64) recorder.ResultLine {
 	line := recorder.ResultLine{What: "wait for the device", Took: ns}
 	if ns >= longWait {
-		line.Why = fmt.Sprintf("its work in flight took %v to end", time.Duration(ns).Round(100*time.Microsecond))
+		line.Why = fmt.Sprintf("its work in flight took %.1f ms to end", float64(ns)/1e6)
 	}
 	return line
 }
@@ -117,7 +117,7 @@ func (r *Render) trimShared() []recorder.ResultLine {
 	}
 	if set, ok := shared.SharedPool(""); ok && line.Why == "" {
 		if used, known := set.Values.Get(recorder.Allocated); known && used > 0 {
-			line.Why = fmt.Sprintf("%.1f MiB of the default pool are in use", float64(used)/(1<<20))
+			line.Why = sizeText(used) + " of the default pool are in use"
 		}
 	}
 	return []recorder.ResultLine{line}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs `vramscope host` on this machine's GPU and prints what its screens, the
-# driver and NVML say side by side; host.txt is what it printed on an H200.
+# driver and NVML say side by side; host.txt is what it printed beside two H200s.
 #
 #   host.sh BINARY        built by `make build` with CUDA in it
 #
