@@ -71,11 +71,12 @@ func (at *place) leave() {
 	}
 }
 
-// withdraw makes what the process was asked for nothing. The script stays: the
-// interpreter would complain of one that is not there.
+// withdraw has the process do nothing but clean up when it comes to the script.
+// That stays: the interpreter would complain of one that is not there.
 func (at *place) withdraw() {
-	if at.create("empty", "pass\n") == nil {
-		_ = os.Rename(filepath.Join(at.directory, "empty"), at.script())
+	const clean = `__import__("shutil").rmtree(%s, ignore_errors=True)` + "\n"
+	if at.create("clean", fmt.Sprintf(clean, pythonString(at.directory))) == nil {
+		_ = os.Rename(filepath.Join(at.directory, "clean"), at.script())
 	}
 	at.leave()
 }
