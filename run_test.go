@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -261,5 +262,106 @@ func waitReported(t *testing.T, path string, condition func(model.Report) bool) 
 		if time.Now().After(deadline) {
 			t.Fatalf("it was not recorded: %s", out)
 		}
+	}
+}
+
+// TestRunOutlivedByItsProgram: killing vramscope does not touch the program.
+func TestRunOutlivedByItsProgram(t *testing.T) {
+	command := exec.Command(binary(t), "run", "--record", filepath.Join(t.TempDir(), "run.vscope"), "--", "sh", "-c", "echo $$; read line; echo still $line")
+	command.Env = append(testEnvironment(t), "TMPDIR="+t.TempDir())
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(out)
+	if _, err := said.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = command.Process.Wait()
+	if _, err := in.Write([]byte("here\n")); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := said.ReadString('\n'); err != nil || line != "still here\n" {
+		t.Errorf("the program said %q, %v", line, err)
+	}
+}
+
+// TestRunWithoutAPlaceForSockets: the program runs, and it is said that nobody
+// will see it; a recording that could hold nothing is refused.
+func TestRunWithoutAPlaceForSockets(t *testing.T) {
+	directory := t.TempDir()
+	if err := os.Chmod(directory, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	environment := append(testEnvironment(t), probe.DirectoryVariable+"="+directory)
+	out, problems, code := runIn(t, environment, "run", "--", "echo", "picture")
+	if code != exitFine || out != "picture\n" || !strings.Contains(problems, "0700") {
+		t.Errorf("ends with %d: %s%s", code, out, problems)
+	}
+	out, problems, code = runIn(t, environment, "run", "--record", "run.vscope", "--", "echo", "picture")
+	if code != exitRunFailed || out != "" || !strings.Contains(problems, "0700") {
+		t.Errorf("with a recording ends with %d: %s%s", code, out, problems)
+	}
+}
+
+// TestRunHandsOnWhatItHas: limits and open files are the program's as they
+// would be without vramscope.
+func TestRunHandsOnWhatItHas(t *testing.T) {
+	const show = `ulimit -n; ulimit -s; umask; pwd; cat <&7`
+	command := exec.Command("bash", "-c", `ulimit -Sn 321; umask 027; exec 7<<<seven; `+show+`; exec 7<<<seven; exec "$0" run -- bash -c '`+show+`'`, binary(t))
+	command.Env, command.Dir = testEnvironment(t), t.TempDir()
+	out, err := command.CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != 10 || !slices.Equal(lines[:5], lines[5:]) || lines[0] != "321" {
+		t.Errorf("%v: without and within:\n%s", err, out)
+	}
+}
+
+// TestRunUnderNohup: what vramscope was made to ignore, the program ignores.
+func TestRunUnderNohup(t *testing.T) {
+	command := exec.Command("sh", "-c", `trap "" HUP INT; exec "$0" run -- python3 -c "import signal; print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"`, binary(t))
+	command.Env = testEnvironment(t)
+	if out, err := command.CombinedOutput(); err != nil || string(out) != "True True\n" {
+		t.Errorf("ignored: %s, %v", out, err)
+	}
+}
+
+// TestRunWhereNobodyListens: its messages go into a closed pipe, and the
+// program's exit code is what it was.
+func TestRunWhereNobodyListens(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = read.Close()
+	command := exec.Command(binary(t), "run", "--torch-history", "5", "--", "sh", "-c", "exit 7")
+	command.Env, command.Stderr = testEnvironment(t), write
+	_ = command.Run()
+	_ = write.Close()
+	if code := command.ProcessState.ExitCode(); code != 7 {
+		t.Errorf("ends with %d", code)
+	}
+}
+
+// TestProbeIsAModule: what probe prints is Python that compiles.
+func TestProbeIsAModule(t *testing.T) {
+	out, problems, code := run(t, "probe")
+	if code != exitFine || problems != "" {
+		t.Fatalf("ends with %d: %s", code, problems)
+	}
+	command := exec.Command("python3", "-c", "import sys; compile(sys.stdin.read(), 'vramscope_probe.py', 'exec')")
+	command.Stdin = strings.NewReader(out)
+	if text, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, text)
 	}
 }
