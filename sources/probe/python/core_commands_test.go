@@ -36,8 +36,14 @@ probe.capturing = lambda: ""
 probe.offered = lambda: (["reclaim", "rebuild", "snapshot", "headroom", "record-on", "record-off"], {"reset-peak": "nothing counts peaks"})
 assert probe.start()
 
-lines, gate = [], threading.Lock()
+lines, gate, inside = [], threading.Lock(), [0]
 gate.acquire()
+def announce():
+    # Storing inside[0] and calling gate.acquire lie in one stretch of bytecode
+    # without a safe point: who sees the one finds the main thread in the other.
+    while not inside[0]:
+        time.sleep(0.0005)
+    print("in C")
 def listen():
     for line in sys.stdin:
         if line == "open the gate\n":
@@ -145,7 +151,7 @@ func TestARepeatedCommandRunsOnce(t *testing.T) {
 // another command is told that this one is under way.
 func TestACommandExpiresDuringALongCall(t *testing.T) {
 	p, r := startObeying(t)
-	p.Say("print('in C'); gate.acquire()")
+	p.Say("threading.Thread(target=announce).start(); inside[0] = 1; gate.acquire()")
 	p.Line()
 	r.Command(&recorder.Command{ID: "late", Name: recorder.CommandReclaim, TTL: 300})
 	r.Command(&recorder.Command{ID: "second", Name: recorder.CommandReclaim})
@@ -289,4 +295,28 @@ func TestOtherReadersSeeTheCommandAndItsEnd(t *testing.T) {
 		}
 	}
 	p.Quiet()
+}
+
+// A render whose frames are quick has left something new whenever the probe's
+// thread looks: readers get their state all the same.
+func TestReadersOfAQuickRenderGetTheirState(t *testing.T) {
+	p := pythontest.Start(t, `
+import sys, threading
+import vramscope_probe as probe
+ended = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+print("ready")
+while not ended.is_set():
+    probe.poll()
+`)
+	p.Line()
+	for range 5 {
+		r := pythontest.Read(t, p.Path(), true)
+		pythontest.Next[*recorder.State](r)
+		r.Close()
+	}
+	p.CloseInput()
+	if code := p.Wait(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
 }

@@ -23,9 +23,10 @@ class SafePoint:
     thread, which hands it over and takes the outcome. Neither waits for the
     other: an order has one token, and outcomes go through a deque."""
 
-    #: Frames that may wait for the probe's thread; the oldest are dropped, which
-    #: the numbers of the others show.
-    FRAMES = 4096
+    #: Frames that may wait for the probe's thread, which looks 10 or 20 times a
+    #: second; the oldest are dropped, which the numbers of the others show. To
+    #: tell of each of thousands would cost more than they are worth.
+    FRAMES = 64
 
     def __init__(self):
         self.order = None  # accepted, and not yet taken

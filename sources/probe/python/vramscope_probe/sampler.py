@@ -35,8 +35,8 @@ class Sampler:
         return record
 
     def state(self):
-        """{"arenas", "pools", "nonarena", "dropped", "pdropped"} of every adapter
-        together."""
+        """{"arenas", "pools", "nonarena", "dropped", "pdropped", "rec"} of every
+        adapter together."""
         whole = {}
         for adapter in list(ADAPTERS):
             try:
@@ -49,6 +49,8 @@ class Sampler:
                 for key in ("dropped", "pdropped"):
                     if part.get(key):
                         whole[key] = whole.get(key, 0) + part[key]
+                if part.get("rec"):
+                    whole["rec"] = True
             except BaseException as error:
                 self.note(adapter.name, error)
         return whole

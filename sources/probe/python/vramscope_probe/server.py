@@ -134,10 +134,11 @@ class Server:
 
     def greet_again(self):
         """Sends every reader a new hello, which begins with a new state: what
-        the process can do has changed."""
+        the process can do has changed. Those that have yet to answer the first
+        one get it, too."""
         hello = encode_record(self._speaker.hello())
         for reader in self.readers.values():
-            if reader.greeted and hello is not None:
+            if not reader.ending and hello is not None:
                 reader.push_all([hello])
                 reader.needs_state = True
 

@@ -14,7 +14,8 @@ from .server import Server
 from .wire import MINIMUM_PROTOCOL, PROTOCOL
 
 IDLE_PERIOD = 1_000_000_000  # nanoseconds between samples while nobody watches
-DRAIN_PERIOD = 50_000_000  # nanoseconds at most between drains while events are wanted
+DRAIN_PERIOD = 50_000_000  # nanoseconds at most between drains while events come
+QUIET_PERIOD = 200_000_000  # nanoseconds at most between drains while events are wanted and none came
 LOOK_AROUND_PERIOD = 1_000_000_000  # nanoseconds between two looks for libraries
 STATE_PERIOD = 10_000_000_000  # nanoseconds between states
 RETRY_PERIOD = 100_000_000  # nanoseconds after which a command is offered again
@@ -30,6 +31,7 @@ class Service:
         self.src = "pid:%d-%d" % (facts["pid"], facts["start"])
         self.rate = rate
         self.recording = False
+        self._noted = False  # the render left something since the last look, and will go on
         self.sampler = Sampler()
         self._facts = facts
         self._abilities = abilities
@@ -146,15 +148,18 @@ class Service:
         self._settle(now)
         if now >= self._next_sample():
             self._sample(now)
+        # Readers have room for a state once they were sent what waits; a render
+        # with quick frames has left something new by every turn.
+        self.server.flush()
         if self._state_due or self.server.needs_state() or (now - self._state_at >= STATE_PERIOD and self.server.watched()):
             self._state()
-        self.server.flush()
+            self.server.flush()
 
     def _patience(self, now):
         """How long nothing has to be done."""
         until = self._next_sample()
         if OUTLET.armed:
-            until = min(until, now + DRAIN_PERIOD)
+            until = min(until, now + (DRAIN_PERIOD if self._noted else QUIET_PERIOD))
         pending = self.server.ledger.pending
         if pending is not None and not pending.taken:
             until = min(until, pending.deadline, self._offered + RETRY_PERIOD)
@@ -168,9 +173,10 @@ class Service:
     def _hand_on(self):
         """Publishes the frames, then what the adapters noted."""
         frames = SAFE_POINT.frames
-        while frames:
+        for _ in range(len(frames)):  # and no more: a quick render adds to them meanwhile
             ns, number = frames.popleft()
             self._publish({"t": "frame", "ns": ns, "n": number})
+        self._noted = bool(OUTLET.entries)
         self.sampler.drain(self._publish)
 
     def _settle(self, now):
@@ -217,6 +223,7 @@ class Service:
         record.update(self.sampler.state())
         later = []
         self.sampler.drain(lambda noted: self._publish(noted) if noted["t"] == "str" else later.append(noted))
+        self.server.flush()
         self.server.publish_state(record)
         for noted in later:
             self._publish(noted)
