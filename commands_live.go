@@ -44,6 +44,7 @@ type headroomRow struct {
 	Source   string `json:"source"`
 	Name     string `json:"name"`
 	Headroom *int64 `json:"headroom_bytes"`
+	AtLeast  bool   `json:"at_least,omitempty"` // some allocators do not tell what they have free: a lower bound
 	Formula  string `json:"formula,omitempty"`
 	Why      string `json:"why,omitempty"` // the headroom is not known
 	Below    bool   `json:"below"`
@@ -75,10 +76,8 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 			continue
 		}
 		headroom := model.HeadroomOf(view, snapshot.Beside(view), "", int64(p.settings.Reserve))
-		row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why}
-		if headroom.Bytes.Known {
-			bytes := headroom.Bytes.Value
-			row.Headroom, row.Formula, row.Why, row.Below = &bytes, headroom.Formula(), "", bytes < minimum
+		row := rowOf(view, &headroom, minimum)
+		if row.Headroom != nil {
 			below = below || row.Below
 			knownRows++
 		}
@@ -102,6 +101,18 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 		return exitError{code: exitBelow}
 	}
 	return nil
+}
+
+// rowOf holds a headroom against the least that is asked. One of which only a
+// lower bound is known has to reach it with that.
+func rowOf(view *model.SourceView, headroom *model.Headroom, minimum int64) headroomRow {
+	row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why}
+	if headroom.AtLeast.Known {
+		bytes := headroom.AtLeast.Value
+		row.Headroom, row.Formula, row.Below = &bytes, headroom.Formula(), bytes < minimum
+		row.AtLeast = !headroom.Bytes.Known
+	}
+	return row
 }
 
 func (r headroomRow) text() string {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"vramscope/model"
 )
 
 // record makes a recording of a demo and returns its path.
@@ -122,6 +124,24 @@ func startDemo(t *testing.T, environment []string, arguments ...string) {
 	line := make([]byte, 256)
 	if n, err := out.Read(line); err != nil || !bytes.Contains(line[:n], []byte("process")) {
 		t.Fatalf("the demo said %q, %v", line[:n], err)
+	}
+}
+
+// TestCheckBelievesALowerBound has a program with an allocator that does not
+// tell what it has free: what is free besides is headroom all the same.
+func TestCheckBelievesALowerBound(t *testing.T) {
+	bound := model.Headroom{AtLeast: model.Figure{Value: 3 << 30, Known: true}, Bytes: model.Figure{Why: "jax does not tell"}}
+	for _, c := range []struct {
+		minimum int64
+		below   bool
+	}{{2 << 30, false}, {3 << 30, false}, {4 << 30, true}} {
+		row := rowOf(&model.SourceView{ID: "pid:1-1", Name: "train.py"}, &bound, c.minimum)
+		if row.Headroom == nil || *row.Headroom != 3<<30 || !row.AtLeast || row.Below != c.below || !strings.Contains(row.text(), "at least 3.0 GiB: jax does not tell") {
+			t.Errorf("%d: %+v, %q", c.minimum, row, row.text())
+		}
+	}
+	if row := rowOf(&model.SourceView{}, &model.Headroom{Bytes: model.Figure{Why: "no driver"}}, 1); row.Headroom != nil || row.Why != "no driver" {
+		t.Errorf("nothing known: %+v", row)
 	}
 }
 

@@ -157,13 +157,23 @@ func TestAFailureOnAFullDiskIsStillTold(t *testing.T) {
 	r.Quiet()
 }
 
-func TestNothingIsHookedUnlessTheRunAskedForIt(t *testing.T) {
-	r := startAllocators(t, "import torch\nkept = torch.empty(1)")
-	r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, "torch:0") != nil })
-	r.sample()
-	if got := r.ask("len(torch._C.observers), torch._C.history"); got != "0 False" {
-		t.Errorf("observers and history: %s", got)
+// Every failure is told, with its frame; snapshots and stacks are for runs that
+// asked for them.
+func TestAFailureIsToldWithoutASnapshotThatNobodyAskedFor(t *testing.T) {
+	r := startAllocators(t, "import torch\nkept = [torch.empty(n) for n in "+measuredSizes+"]"+failing)
+	r.Until("the observer is attached", func() bool { return r.ask("len(torch._C.observers)") == "1" })
+	r.run("fail()")
+	if oom := pythontest.Next[*recorder.OOM](r.Reader); oom.Asked != 100<<30 || oom.Outcome != "" || oom.Frame != nil {
+		t.Errorf("the failure is told as %+v", oom)
 	}
+	r.run("vramscope_probe.poll(31); fail()")
+	if oom := pythontest.Next[*recorder.OOM](r.Reader); oom.Frame == nil || *oom.Frame != 31 {
+		t.Errorf("the failure of frame 31 is told as %+v", oom)
+	}
+	if got := r.ask("torch._C.history"); got != "False" {
+		t.Errorf("torch keeps stacks: %s", got)
+	}
+	r.Quiet()
 }
 
 func TestStackHistoryIsTurnedOnWhenAskedForAndSaysWhatItCosts(t *testing.T) {

@@ -8,10 +8,11 @@ as one file, joined in the order of python.go.
 import os
 
 from .calibration import save_calibration
+from .torch_allocator import peak_region
 from .scopes import arena, note_peak, scope
 from .session import poll, problem, start, stop
 
-__all__ = ["scope", "arena", "note_peak", "poll", "save_calibration", "start", "stop"]
+__all__ = ["scope", "arena", "note_peak", "peak_region", "poll", "save_calibration", "start", "stop"]
 
 if os.environ.get("VRAMSCOPE_PROBE") != "0":
     start()

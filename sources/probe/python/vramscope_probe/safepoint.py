@@ -64,7 +64,7 @@ class SafePoint:
     def boundary(self, number):
         """A frame begins. On the main thread, it carries out what waits."""
         now = time.monotonic_ns()
-        self.frame = number if _is_number(number) else self.frame + 1
+        OUTLET.frame = self.frame = number if _is_number(number) else self.frame + 1
         self.frames.append((now, self.frame))
         if OUTLET.armed:
             OUTLET.put(("frame", now, self.frame))

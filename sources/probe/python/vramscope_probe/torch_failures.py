@@ -1,8 +1,8 @@
 """What torch says when an allocation fails, and its memory snapshots.
 
-Only for runs that asked for it: VRAMSCOPE_SNAPSHOTS=PREFIX has the failure write
-PREFIX.oom-1.pickle and so on, VRAMSCOPE_TORCH_HISTORY=N has torch keep the
-stacks of the last N allocations and frees.
+Snapshots and stacks are for runs that asked for them: VRAMSCOPE_SNAPSHOTS=PREFIX
+has the failure write PREFIX.oom-1.pickle and so on, VRAMSCOPE_TORCH_HISTORY=N has
+torch keep the stacks of the last N allocations and frees.
 """
 import collections
 import os
@@ -10,6 +10,7 @@ import time
 
 from .adapter import monotonic
 from .main_thread import on_main_thread
+from .outlet import OUTLET
 
 
 class TorchFailures:
@@ -25,13 +26,13 @@ class TorchFailures:
         self._records = collections.deque(maxlen=self.WAITING)
 
     def attach(self, adapter):
-        """Has the main thread attach what the environment asks for. Called with
-        every sample; costs a test once that was done."""
+        """Has the main thread attach the observer, and what the environment asks
+        for. Called with every sample; costs a test once that was done."""
         if self._asked:
             return
         self._asked = True
         prefix, entries = os.environ.get("VRAMSCOPE_SNAPSHOTS", ""), os.environ.get("VRAMSCOPE_TORCH_HISTORY", "")
-        if (prefix or entries) and not on_main_thread(lambda: self._attach(adapter, prefix, entries)):
+        if not on_main_thread(lambda: self._attach(adapter, prefix, entries)):
             self._asked = False
 
     def drain(self, publish):
@@ -49,12 +50,12 @@ class TorchFailures:
                 self._record_history(adapter, entries)
             except Exception as error:
                 self.note("warning", "torch records no stack history: %s" % _first_line(error))
-        if prefix:
-            try:
-                import pickle  # noqa: F401 - not when memory is short
-                adapter.library()._C._cuda_attach_out_of_memory_observer(
-                    lambda *told: self._failed(adapter, prefix, *told))
-            except Exception as error:
+        try:
+            import pickle  # noqa: F401 - not when memory is short
+            adapter.library()._C._cuda_attach_out_of_memory_observer(
+                lambda *told: self._failed(adapter, prefix, *told))
+        except Exception as error:
+            if prefix:
                 self.note("warning", "torch tells of no failed allocation: %s" % _first_line(error))
 
     def _record_history(self, adapter, entries):
@@ -75,7 +76,10 @@ class TorchFailures:
                       "rule": "torch's observer of failed allocations", "rescued": False}
             counters = adapter.shared_counters(adapter.statistics(ordinal))
             record["pfree"] = counters["reserved"] - counters["allocated"]
-            record["outcome"] = self._dump(adapter, prefix)
+            if OUTLET.frame >= 0:
+                record["frame"] = OUTLET.frame
+            if prefix:
+                record["outcome"] = self._dump(adapter, prefix)
             self._records.append(record)
         except Exception as error:
             self.note("warning", "a failed allocation could not be told: %s" % _first_line(error))

@@ -342,13 +342,5 @@ class VibespatialRuntime(VibespatialPool):
         report.acted = True
 
 
-def vibespatial_owns_rmm():
-    """Who set RMM's stack up and builds it again, or ""."""
-    for adapter in (VIBESPATIAL_RASTER, VIBESPATIAL_RUNTIME):
-        if adapter.library() is not None and adapter.tier() in ("A", "B", "C"):
-            return adapter.pool_name
-    return ""
-
-
 VIBESPATIAL_RASTER = register(VibespatialRaster())
 VIBESPATIAL_RUNTIME = register(VibespatialRuntime())
