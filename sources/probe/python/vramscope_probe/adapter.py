@@ -11,10 +11,16 @@ import time
 
 
 class Sets:
-    """The counter sets of one sample, in order."""
+    """The counter sets of one sample, in order.
 
-    def __init__(self):
+    With look, what a library has is looked for anew: devices in use, pools that
+    held nothing. The probe's thread does so once a second, and what was found
+    counts for the samples in between.
+    """
+
+    def __init__(self, look=True):
         self.sets = []
+        self.look = look
 
     def add(self, identity, of, name, device, call, counters, inside="", why=None):
         """Adds a counter set.
@@ -26,19 +32,32 @@ class Sets:
         identity of the set that this one lies in, why {counter: reason} for
         those that are missing. Counters that are None are left out.
         """
-        entry = {"id": identity, "of": of}
-        if inside:
-            entry["in"] = inside
-        if name:
-            entry["name"] = name
-        if device:
-            entry["dev"] = device
-        if call:
-            entry["call"] = call
-        entry["c"] = {key: int(value) for key, value in counters.items() if value is not None}
-        if why:
-            entry["why"] = dict(why)
+        self.sets.append(counter_set(identity, of, name, device, call, counters, inside, why))
+
+
+    def fill(self, face, counters):
+        """Adds a counter set of which only the counters change: face is a
+        counter_set, counters {counter: int} without any that is None."""
+        entry = dict(face)
+        entry["c"] = counters
         self.sets.append(entry)
+
+
+def counter_set(identity, of, name, device, call, counters, inside="", why=None):
+    """A counter set as Sets.add has it."""
+    entry = {"id": identity, "of": of}
+    if inside:
+        entry["in"] = inside
+    if name:
+        entry["name"] = name
+    if device:
+        entry["dev"] = device
+    if call:
+        entry["call"] = call
+    entry["c"] = {key: value if type(value) is int else int(value) for key, value in counters.items() if value is not None}
+    if why:
+        entry["why"] = dict(why)
+    return entry
 
 
 class Report:

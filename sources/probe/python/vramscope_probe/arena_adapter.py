@@ -73,11 +73,18 @@ class ArenaAdapter(Adapter):
         return ArenaAdapter
 
     def drain(self, publish):
+        if self._is_idle():
+            return
         with FOLD_LOCK:
             unpublished, self._unpublished = self._unpublished, []
             for record in unpublished:
                 publish(record)
             self._fold(publish)
+
+    def _is_idle(self):
+        """Whether there is nothing to fold and nothing to look after."""
+        return not (OUTLET.entries or OUTLET.lost or self._records or self._unpublished or self._record_due or self._forget_due
+                    or SCOPE_FAULTS.count != self._faults_told or ARENA_HANDLES.living())
 
     def _fold(self, publish):
         ns = time.monotonic_ns()

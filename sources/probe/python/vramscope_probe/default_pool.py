@@ -14,17 +14,23 @@ class DefaultPoolAdapter(Adapter):
 
     name = "default-pool"
 
+    def __init__(self):
+        self._used = ()  # the devices whose pool held something at the last look
+
     def library(self):
         """The driver, once the program has initialised CUDA."""
         return DRIVER.library() if DRIVER.devices() else None
 
     def sample(self, out):
-        for device in DRIVER.devices():
+        used = []
+        for device in DRIVER.devices() if out.look else self._used:
             counters = self.counters(device.ordinal)
             if counters is not None:
+                used.append(device)
                 out.add(default_pool_id(device.ordinal), "pool", "CUDA default pool", device.uuid,
                         "cuMemPoolGetAttribute of cuDeviceGetDefaultMemPool", counters,
                         why={"requested": "the driver counts no bytes as asked for"})
+        self._used = used
 
     def counters(self, ordinal):
         """The pool's counters, or None where nobody has used it."""

@@ -4,7 +4,7 @@ waits for it. Nothing here ever waits for the reader.
 import collections
 import time
 
-from .wire import MAX_LINE, encode_record
+from .wire import MAX_LINE, with_dropped
 
 MAXIMUM_ACKS = 64  # answers that wait; more close the reader
 MAXIMUM_WAITING = 4 << 20  # bytes of lines that wait; more are dropped, and the reader gets a fresh state
@@ -15,13 +15,12 @@ SENT_AT_ONCE = 64 << 10  # bytes
 class Line:
     """An encoded record. It is shared by the readers and never changes."""
 
-    __slots__ = ("kind", "data", "weight", "sample")
+    __slots__ = ("kind", "data", "weight")
 
-    def __init__(self, kind, data, weight=1, sample=None):
+    def __init__(self, kind, data, weight=1):
         self.kind = kind  # "line", "ev", "state", "s" or "ack"
         self.data = data
         self.weight = weight  # how many are lost with it
-        self.sample = sample  # the record, to be written again for a reader that missed others
 
 
 class Reader:
@@ -33,6 +32,7 @@ class Reader:
         self.greeted = False  # has said hello
         self.ending = False  # is closed once everything is sent
         self.wants_events = False
+        self.polled = False  # the server waits until it takes more
         self.needs_state = True  # events and strings are held back until a state comes
         self.dropped = 0  # samples that were replaced, in all
         self.lost_events = 0
@@ -43,7 +43,7 @@ class Reader:
         self._sample = None  # the one sample that waits
         self._bytes = 0  # of lines that may be lost
         self._acks = 0
-        self._sending = memoryview(b"")
+        self._sending = b""  # or what the kernel did not take of it, a memoryview
         self._heard = bytearray()
         self._skipping = False  # the rest of a line that is too long
 
@@ -52,7 +52,8 @@ class Reader:
         a reader that reads would leave."""
         if self.ending:
             return True
-        self._begin()
+        if not self._lines and not self._sending:
+            self.moved = time.monotonic_ns()
         if line.kind == "ack":
             self._acks += 1
             self._lines.append(line)
@@ -80,7 +81,8 @@ class Reader:
     def push_all(self, lines):
         """Adds lines that are not bounded, since they come once: the backlog, a
         whole state."""
-        self._begin()
+        if not self.waits():
+            self.moved = time.monotonic_ns()
         self._lines.extend(Line("whole", data) for data in lines)
 
     def state_comes(self):
@@ -102,17 +104,14 @@ class Reader:
 
     def send(self, now):
         """Sends what the kernel takes. Raises OSError where the reader is gone."""
-        while True:
-            if not self._sending:
-                self._sending = memoryview(self._next())
-                if not self._sending:
-                    self.moved = now
-                    return
+        while self._lines or self._sending:
+            data = self._sending or self._next()
             try:
-                sent = self.connection.send(self._sending)
+                sent = self.connection.send(data) if data else 0
             except (BlockingIOError, InterruptedError):
+                self._sending = memoryview(data)
                 return
-            self._sending = self._sending[sent:]
+            self._sending = memoryview(data)[sent:] if sent < len(data) else b""
             self.moved = now
 
     def receive(self):
@@ -137,16 +136,16 @@ class Reader:
             self._skipping = True
         return lines, not data
 
-    def _begin(self):
-        if not self.waits():
-            self.moved = time.monotonic_ns()
-
     def _append(self, line):
         self._bytes += len(line.data)
         self._lines.append(line)
 
     def _next(self):
         """The bytes of the next lines."""
+        if len(self._lines) == 1 and self._lines[0] is self._sample and not self.dropped:
+            self._sample = None  # nearly always: the kernel has taken everything before it
+            self._bytes = 0
+            return self._lines.popleft().data
         out = bytearray()
         while self._lines and len(out) < SENT_AT_ONCE:
             line = self._lines.popleft()
@@ -156,7 +155,7 @@ class Reader:
                 self._sample = None
                 self._bytes -= len(line.data)
                 if self.dropped:
-                    out += encode_record(dict(line.sample, drop=self.dropped)) or line.data
+                    out += with_dropped(line.data, self.dropped)
                     continue
             elif line.kind == "ack":
                 self._acks -= 1

@@ -1,7 +1,8 @@
 """Asks the adapters, on the probe's thread, and outlives whatever they raise."""
+import sys
 import time
 
-from .adapter import ADAPTERS, Sets
+from .adapter import ADAPTERS, Adapter, Sets
 from .safepoint import described
 
 MAXIMUM_SETS = 512  # of a sample
@@ -10,28 +11,41 @@ MAXIMUM_TOLD = 8  # different mistakes of a sample
 
 class Sampler:
     """Samples, states and what was noted meanwhile. Every exception is counted
-    and told in the next sample."""
+    and told in the next sample.
+
+    Which adapters' libraries are there is looked at in sample(look=True). In
+    between, one counts as there that was, and one counts as there as soon as
+    its module is.
+    """
 
     def __init__(self):
         self.number = 0  # of the last sample
         self.mistakes = 0  # exceptions, in all
         self._told = {}  # text -> how often, since the last sample
         self._kept = {}  # adapter -> (nanoseconds, its last sets), for those that are asked seldom
+        self._known = 0  # adapters at the last look
+        self._drained = ()  # those that are there and note something
+        self._sampled = ()  # those that are there and have counter sets
+        self._absent = ()  # (module, adapter) of those that are not there
 
-    def sample(self):
-        """A sample record without its source."""
+    def sample(self, look=True):
+        """A sample record without its source. With look the libraries are
+        looked for anew."""
         self.number += 1
+        if look:
+            self._look()
+        else:
+            self._look_for_new()
         now = time.monotonic_ns()
         sets = []
-        for adapter in list(ADAPTERS):
-            sets += self._asked(adapter, now)
+        for adapter in self._sampled:
+            sets += self._asked(adapter, now, look)
         if len(sets) > MAXIMUM_SETS:
             self.note("probe", "%d counter sets were left out of a sample" % (len(sets) - MAXIMUM_SETS))
             del sets[MAXIMUM_SETS:]
         record = {"t": "s", "ns": now, "seq": self.number, "sets": sets}
-        trouble = self._trouble()
-        if trouble:
-            record["err"] = trouble
+        if self._told:
+            record["err"] = self._trouble()
         return record
 
     def state(self):
@@ -57,7 +71,8 @@ class Sampler:
 
     def drain(self, publish):
         """Hands on what the adapters noted."""
-        for adapter in list(ADAPTERS):
+        self._look_for_new()
+        for adapter in self._drained:
             try:
                 adapter.drain(publish)
             except BaseException as error:
@@ -81,24 +96,63 @@ class Sampler:
         if text in self._told or len(self._told) < MAXIMUM_TOLD:
             self._told[text] = self._told.get(text, 0) + 1
 
-    def _asked(self, adapter, now):
+    def _look_for_new(self):
+        """Looks again where an adapter or the module of one has come."""
+        modules = sys.modules
+        if self._known != len(ADAPTERS):
+            self._look()
+            return
+        for module, adapter in self._absent:
+            if module in modules:
+                self._look()
+                return
+
+    def _look(self):
+        adapters = list(ADAPTERS)
+        drained, sampled, absent = [], [], []
+        for adapter in adapters:
+            kind = type(adapter)
+            try:
+                if adapter.library() is None:
+                    absent.append((adapter.module, adapter))
+                    self._kept.pop(adapter, None)
+                    continue
+            except BaseException as error:
+                self.note(adapter.name, error)
+                continue
+            if kind.drain is not Adapter.drain:
+                drained.append(adapter)
+            if kind.sample is not Adapter.sample:
+                sampled.append(adapter)
+        self._known, self._drained, self._sampled, self._absent = len(adapters), drained, sampled, absent
+
+    def _asked(self, adapter, now, look):
         """The sets of one adapter. One that is asked seldom gives its last ones
         meanwhile."""
         try:
-            if adapter.library() is None:
-                self._kept.pop(adapter, None)
-                return []
-            kept = self._kept.get(adapter)
-            if kept is not None and now - kept[0] < adapter.period * 1e9:
-                return kept[1]
-            out = Sets()
+            period = adapter.period
+            if period:
+                kept = self._kept.get(adapter)
+                if kept is not None and now - kept[0] < period * 1e9:
+                    return kept[1]
+            out = Sets(look)
             adapter.sample(out)
-            if adapter.period:
+            if period:
                 self._kept[adapter] = (now, out.sets)
             return out.sets
         except BaseException as error:
-            self.note(adapter.name, error)
+            if self._is_there(adapter):
+                self.note(adapter.name, error)
+            else:
+                self._known = -1  # its library has gone since the last look
             return []
+
+    @staticmethod
+    def _is_there(adapter):
+        try:
+            return adapter.library() is not None
+        except BaseException:
+            return True
 
     def _trouble(self):
         told, self._told = self._told, {}

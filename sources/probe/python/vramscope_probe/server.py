@@ -41,6 +41,8 @@ class Server:
         self._poll = select.poll()
         self._poll.register(self._listener, select.POLLIN)
         self._by_descriptor = {}
+        self._watched = 0  # readers that have said hello
+        self._interest = False  # one of them asks for events
 
     def descriptor(self, descriptor):
         """Watches one more descriptor, whose input only wakes turn."""
@@ -48,25 +50,32 @@ class Server:
 
     def interest(self):
         """Whether a reader asks for events."""
-        return any(reader.wants_events for reader in self.readers.values() if reader.greeted)
+        return self._interest
 
     def watched(self):
         """How many readers watch."""
-        return sum(1 for reader in self.readers.values() if reader.greeted)
+        return self._watched
 
     def needs_state(self):
         """Whether a reader waits for a whole state and has room for it."""
-        return any(reader.greeted and reader.needs_state and not reader.waits() for reader in self.readers.values())
+        for reader in self.readers.values():
+            if reader.needs_state and reader.greeted and not reader.waits():
+                return True
+        return False
 
     def turn(self, patience):
         """Waits at most patience nanoseconds for something to happen on a
         socket, and does it. The descriptors that are not the server's own and
         have input are returned."""
+        late = False  # somebody may be
         for descriptor, reader in self._by_descriptor.items():
-            self._poll.modify(descriptor, select.POLLIN | (select.POLLOUT if reader.waits() else 0))
-        now = time.monotonic_ns()
-        if self.readers:
-            patience = min(patience, max(0, self._next_limit() - now))
+            waits = reader.waits()
+            if waits is not reader.polled:
+                reader.polled = waits
+                self._poll.modify(descriptor, select.POLLIN | (select.POLLOUT if waits else 0))
+            late = late or waits or not reader.greeted
+        if late:
+            patience = min(patience, max(0, self._next_limit() - time.monotonic_ns()))
         others = []
         for descriptor, event in self._poll.poll(max(0, (patience + 999_999) // 1_000_000)):
             if descriptor == self._listener.fileno():
@@ -75,14 +84,16 @@ class Server:
                 self._serve(self._by_descriptor[descriptor], event)
             else:
                 others.append(descriptor)
-        self._close_late(time.monotonic_ns())
+        if late:
+            self._close_late(time.monotonic_ns())
         return others
 
     def flush(self):
         """Sends what the kernel takes, without waiting."""
-        now = time.monotonic_ns()
-        for reader in list(self.readers.values()):
-            if reader.waits():
+        waiting = [reader for reader in self.readers.values() if reader.waits()]
+        if waiting:
+            now = time.monotonic_ns()
+            for reader in waiting:
                 self._send(reader, now)
 
     def publish(self, record):
@@ -105,7 +116,7 @@ class Server:
             return
         weight = len(record.get("op", ())) if kind == "ev" else 1
         line = Line(kind if kind in ("s", "ev") else "state" if kind == "str" else "line",
-                    data, weight, record if kind == "s" else None)
+                    data, weight)
         if line.kind in ("s", "line"):
             self._backlog.add(data, record["ns"])
         self._push_all(line)
@@ -188,6 +199,7 @@ class Server:
         for reader in self.readers.values():
             reader.connection.close()
         self.readers, self._by_descriptor = {}, {}
+        self._watched, self._interest = 0, False
 
     def _accept(self):
         while True:
@@ -243,6 +255,7 @@ class Server:
             self._greet(reader, record)
         elif kind == "want":
             reader.want(record.get("ev") is True)
+            self._count_readers()
         elif kind == "cmd":
             self._command(reader, record)
 
@@ -263,6 +276,7 @@ class Server:
         reader.greeted = True
         wants = record.get("want")
         reader.want(isinstance(wants, list) and "ev" in wants)
+        self._count_readers()
         reader.push_all(self._backlog.copy())
         self._send(reader, time.monotonic_ns())
 
@@ -299,9 +313,9 @@ class Server:
                 self._push(reader, Line("ack" if reader.number in askers else "line", data))
 
     def _push_all(self, line):
-        for reader in list(self.readers.values()):
-            if reader.greeted:
-                self._push(reader, line)
+        gone = [reader for reader in self.readers.values() if reader.greeted and not reader.push(line)]
+        for reader in gone:
+            self._drop(reader)  # it reads nothing, so there is no use in saying why
 
     def _push(self, reader, line):
         if not reader.push(line):
@@ -322,6 +336,7 @@ class Server:
         data = encode_record(self._signed({"t": "bye", "ns": time.monotonic_ns(), "why": why}))
         reader.push_all([data])
         reader.greeted, reader.ending = False, True
+        self._count_readers()
         self._send(reader, time.monotonic_ns())
 
     def _drop(self, reader):
@@ -330,6 +345,12 @@ class Server:
             self._poll.unregister(descriptor)
             self._by_descriptor.pop(descriptor, None)
             reader.connection.close()
+            self._count_readers()
+
+    def _count_readers(self):
+        """Takes note that a reader came, went or asks for something else."""
+        greeted = [reader for reader in self.readers.values() if reader.greeted]
+        self._watched, self._interest = len(greeted), any(reader.wants_events for reader in greeted)
 
     def _next_limit(self):
         """The moment at which the first reader is late."""
@@ -340,7 +361,6 @@ class Server:
     def _close_late(self, now):
         for reader in list(self.readers.values()):
             if not reader.waits():
-                reader.moved = now
                 if not reader.greeted and now - reader.connected > HANDSHAKE_TIME:
                     self._refuse(reader, "no hello came for ten seconds")
             elif now - reader.moved > STALL_TIME:
@@ -366,6 +386,8 @@ class Server:
 
     def _signed(self, record):
         """The record with what every record begins with."""
-        head = {"t": record["t"], "src": self._speaker.src, "ns": record.get("ns", 0) or time.monotonic_ns()}
-        head.update((key, value) for key, value in record.items() if key not in head)
+        kind, src, ns = record["t"], self._speaker.src, record.get("ns", 0) or time.monotonic_ns()
+        head = {"t": kind, "src": src, "ns": ns}
+        head.update(record)
+        head["t"], head["src"], head["ns"] = kind, src, ns
         return head

@@ -145,7 +145,8 @@ class Service:
         now = monotonic()
         OUTLET.armed = self.recording or self.server.interest()
         self._hand_on()
-        self._settle(now)
+        if SAFE_POINT.outcomes or self.server.ledger.pending is not None:
+            self._settle(now)
         if now >= self._next_sample():
             self._sample(now)
         # Readers have room for a state once they were sent what waits; a render
@@ -190,22 +191,24 @@ class Service:
                 self.recording = pending.command["cmd"] == "record-on"
                 self._state_due = True
             self._hand_on()  # what the command caused goes before its answer
-            self._sample(monotonic())
+            self._sample(monotonic(), look=True)
             self.server.finish(final)
         self.server.expire(now, SAFE_POINT.missed())
         pending = self.server.ledger.pending
         if pending is not None and not pending.taken and now - self._offered >= RETRY_PERIOD:
             self.order(pending)
 
-    def _sample(self, now):
+    def _sample(self, now, look=False):
+        """Publishes a sample. Once a second, and with look, it is one for which
+        the libraries and what they use are looked for anew."""
         self._sampled = now
         if now - self._looked >= LOOK_AROUND_PERIOD:
-            self._looked = now
+            look, self._looked = True, now
             self._look_around()
         if self.server.unencoded:
             self.sampler.note("probe", "%d records were too long to be sent" % self.server.unencoded)
             self.server.unencoded = 0
-        self.server.publish(self.sampler.sample())
+        self.server.publish(self.sampler.sample(look))
 
     def _state(self):
         """Gives the whole state to those who need it. Strings that it names go
@@ -252,7 +255,7 @@ class Service:
     def _end(self):
         self._hand_on()
         self._settle(monotonic())
-        self._sample(monotonic())
+        self._sample(monotonic(), look=True)
         self.server.close(self._why)
         self._alarm.close()
         self._ring.close()

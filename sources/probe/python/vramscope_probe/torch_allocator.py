@@ -2,7 +2,7 @@
 external one, and that of Metal."""
 import sys
 
-from .adapter import Adapter, register
+from .adapter import Adapter, counter_set, register
 from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of
 from .peaks import PeakRegions
 from .pressure import MINIMUM_RECLAIMABLE
@@ -20,6 +20,8 @@ class TorchAdapter(Adapter):
 
     def __init__(self):
         self._regions = {}  # ordinal: PeakRegions
+        self._found = ("", ())  # the backend and the ordinals at the last look
+        self._faces = {}  # (ordinal, whether releasable is known): what stays of the sets of the native backend
 
     # What is there.
 
@@ -68,39 +70,61 @@ class TorchAdapter(Adapter):
     # Samples.
 
     def sample(self, out):
-        if self.cuda() is not None:
-            TORCH_FAILURES.attach(self)
-            backend = self.backend()
-            for ordinal in self.ordinals():
-                if backend == "pluggable":
-                    self.sample_external(out, ordinal)
-                elif backend == "cudaMallocAsync":
-                    self.sample_asynchronous(out, ordinal)
-                else:
-                    self.sample_native(out, ordinal)
-        self.sample_metal(out)
+        if out.look or not self._found[1]:
+            self.look()
+        backend, ordinals = self._found
+        for ordinal in ordinals:
+            if backend == "pluggable":
+                self.sample_external(out, ordinal)
+            elif backend == "cudaMallocAsync":
+                self.sample_asynchronous(out, ordinal)
+            else:
+                self.sample_native(out, ordinal)
+        if sys.platform == "darwin":
+            self.sample_metal(out)
+
+    def look(self):
+        """Finds out which devices torch uses, and through what."""
+        if self.cuda() is None:
+            self._found = ("", ())
+            return
+        TORCH_FAILURES.attach(self)
+        self._found = (self.backend(), tuple(self.ordinals()))
 
     def sample_native(self, out, ordinal):
         statistics = self.statistics(ordinal)
-        if statistics["reserved_bytes"]["all"]["peak"] == 0 and statistics["num_ooms"] == 0:
+        reserved = statistics["reserved_bytes"]["all"]
+        if reserved["peak"] == 0 and statistics["num_ooms"] == 0:
             return  # torch has not touched this device
+        allocated, active = statistics["allocated_bytes"]["all"], statistics["active_bytes"]["all"]
+        blocks, segments = statistics["allocation"]["all"], statistics["segment"]["all"]
+        counters = {
+            "allocated": allocated["current"], "reserved": reserved["current"], "active": active["current"],
+            "peak_allocated": allocated["peak"], "peak_reserved": reserved["peak"],
+            "live_blocks": blocks["current"], "segments": segments["current"],
+            "lifetime_bytes": allocated["allocated"], "lifetime_count": blocks["allocated"],
+            "retries": statistics["num_alloc_retries"], "ooms": statistics["num_ooms"],
+        }
         releasable = self.releasable(statistics)
+        if releasable is not None:
+            counters["releasable"] = releasable
+        if "requested_bytes" in statistics:
+            requested = statistics["requested_bytes"]["all"]
+            counters["requested"], counters["peak_requested"] = requested["current"], requested["peak"]
+        if out.look or (ordinal, releasable is None) not in self._faces:
+            self._faces[ordinal, releasable is None] = self.faces(ordinal, releasable is None)
+        pool, peaks = self._faces[ordinal, releasable is None]
+        out.fill(pool, counters)
+        out.fill(peaks, self.regions(ordinal).counters(algan_peak_floor(ordinal), allocated["peak"]))
+
+    def faces(self, ordinal, expandable):
+        """What stays of the two sets of a device."""
         why = {"largest_free": "only a walk over every block tells, which a sampler must not do"}
-        if releasable is None:
+        if expandable:
             why["releasable"] = "the pages of expandable segments go back one by one, and no counter tells how many"
-        counters = self.shared_counters(statistics)
-        requested = statistics.get("requested_bytes")
-        counters.update(
-            releasable=releasable,
-            requested=requested["all"]["current"] if requested else None,
-            peak_requested=requested["all"]["peak"] if requested else None,
-            live_blocks=statistics["allocation"]["all"]["current"],
-            segments=statistics["segment"]["all"]["current"],
-            lifetime_bytes=statistics["allocated_bytes"]["all"]["allocated"],
-            lifetime_count=statistics["allocation"]["all"]["allocated"],
-            retries=statistics["num_alloc_retries"], ooms=statistics["num_ooms"])
-        out.add("torch:%d" % ordinal, "pool", "torch", gpu_uuid(ordinal), self.CALL, counters, why=why)
-        self.sample_peaks(out, ordinal, statistics)
+        device = gpu_uuid(ordinal)
+        return (counter_set("torch:%d" % ordinal, "pool", "torch", device, self.CALL, {}, why=why),
+                counter_set("peaks:%d" % ordinal, "peaks", "peaks of torch", device, self.CALL, {}))
 
     def sample_asynchronous(self, out, ordinal):
         """This backend leaves everything to the driver's default pool, and
@@ -135,7 +159,7 @@ class TorchAdapter(Adapter):
 
     def sample_metal(self, out):
         metal = getattr(self.library(), "mps", None)
-        if sys.platform != "darwin" or metal is None or not self.library().backends.mps.is_available():
+        if metal is None or not self.library().backends.mps.is_available():
             return
         recommended = getattr(metal, "recommended_max_memory", None)
         out.add("torch-mps", "pool", "torch (Metal)", "", "torch.mps.current_allocated_memory, driver_allocated_memory",

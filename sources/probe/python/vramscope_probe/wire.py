@@ -23,6 +23,13 @@ def encode_record(record):
     return line if len(line) <= MAX_LINE + 1 else None
 
 
+def with_dropped(line, dropped):
+    """The line of a sample, and how many before it were dropped; the line as it
+    is where that would be too long."""
+    longer = b'%s,"drop":%d}\n' % (line[:-2], dropped)
+    return longer if len(longer) <= MAX_LINE + 1 else line
+
+
 def encode_state(record):
     """The lines of a state: one, or parts that a reader joins."""
     line = encode_record(record)
