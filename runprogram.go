@@ -77,7 +77,7 @@ func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun,
 	}
 	r.older = snapshotsAt(r.options.Snapshots)
 	r.kills, r.counted = launch.OutOfMemoryKills()
-	if r.door, err = launch.Open(python.WriteTo); err != nil {
+	if r.door, err = launch.Open(python.Files()); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {

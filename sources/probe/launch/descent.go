@@ -11,7 +11,7 @@ import (
 // the door's environment: it has that environment, as every child has whoever
 // its parent is by now, or it descends from this process.
 func (d *Door) Holds(pid int) bool {
-	return doorOf(pid) == d.directory || descends(pid, os.Getpid())
+	return doorOf(pid) == d.Target() || descends(pid, os.Getpid())
 }
 
 // Launched says whether a process was started with a door, or is the child of
@@ -33,7 +33,7 @@ func Processes() (pids []int, err error) {
 	return pids, nil
 }
 
-// doorOf is the directory of the door that a process was started with, "" where
+// doorOf is the target of the door that a process was started with, "" where
 // it has none or cannot be looked into.
 func doorOf(pid int) string {
 	environment, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -41,8 +41,8 @@ func doorOf(pid int) string {
 		return ""
 	}
 	for variable := range bytes.SplitSeq(environment, []byte{0}) {
-		if directory, ok := bytes.CutPrefix(variable, []byte(TargetVariable+"=")); ok {
-			return string(directory)
+		if target, ok := bytes.CutPrefix(variable, []byte(TargetVariable+"=")); ok {
+			return string(target)
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@
 package launch
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,7 @@ import (
 
 // The variables that the probe reads. They reach the program's children too.
 const (
-	TargetVariable       = "VRAMSCOPE_TARGET"        // the door's directory: this program is meant
+	TargetVariable       = "VRAMSCOPE_TARGET"        // the door's directory and mark: this program is meant
 	HideArgvVariable     = "VRAMSCOPE_HIDE_ARGV"     // 1: the command line is told to nobody
 	RateVariable         = "VRAMSCOPE_RATE"          // samples a second
 	TorchHistoryVariable = "VRAMSCOPE_TORCH_HISTORY" // allocations whose stacks torch keeps
@@ -26,8 +27,17 @@ const (
 const pathVariable = "PYTHONPATH"
 
 // Door is a directory of the user's own, which Python finds first: its
-// sitecustomize.py lets the probe in.
-type Door struct{ directory string }
+// sitecustomize.py lets the probe in. Doors of several runs share the directory;
+// each has a mark of its own, which its programs carry in their environment.
+type Door struct {
+	directory string
+	mark      string
+	passing   bool // the directory is this door's alone, and goes with it
+}
+
+// markSeparator stands between directory and mark: a directory that PYTHONPATH
+// can name has none.
+const markSeparator = string(os.PathListSeparator)
 
 // DoorError says that the directory for the probe could not be made.
 type DoorError struct {
@@ -48,35 +58,66 @@ func (e *DoorError) Error() string {
 // Unwrap is the system's error.
 func (e *DoorError) Unwrap() error { return e.Err }
 
-// Open makes the directory, with mode 0700, and has the probe written into
-// it. The error is a *DoorError.
-func Open(write func(directory string) error) (*Door, error) {
-	directory, err := os.MkdirTemp("", "vramscope-run-")
-	if err != nil {
-		return nil, &DoorError{os.TempDir(), err}
+// Open lays the probe's files, by their names, into a directory with mode 0700:
+// a lasting one in the user's cache, else a temporary one. The error is a
+// *DoorError.
+func Open(files map[string]string) (*Door, error) {
+	mark := rand.Text()
+	if directory, err := layLasting(files); err == nil && canBeListed(directory) {
+		return &Door{directory: directory, mark: mark}, nil
 	}
-	// PYTHONPATH is a list that colons part, and is read in the program's
-	// working directory.
+	directory, err := layPassing(files)
+	if err != nil {
+		return nil, err
+	}
+	return &Door{directory: directory, mark: mark, passing: true}, nil
+}
+
+// canBeListed says whether a directory can stand in PYTHONPATH, a list that
+// colons part.
+func canBeListed(directory string) bool {
+	return !strings.Contains(directory, string(os.PathListSeparator))
+}
+
+// layPassing lays the files into a temporary directory. The error is a
+// *DoorError.
+func layPassing(files map[string]string) (directory string, err error) {
+	directory, err = os.MkdirTemp("", "vramscope-run-")
+	if err != nil {
+		return "", &DoorError{os.TempDir(), err}
+	}
+	// PYTHONPATH is read in the program's working directory.
 	if absolute, err := filepath.Abs(directory); err == nil {
 		directory = absolute
 	}
-	d := &Door{directory}
-	if err := write(directory); err != nil {
-		d.Close()
-		return nil, &DoorError{directory, err}
+	for name, text := range files {
+		if err = os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
+			break
+		}
 	}
-	if strings.Contains(directory, string(os.PathListSeparator)) {
-		d.Close()
-		return nil, &DoorError{directory, fmt.Errorf("a colon in its name parts %s", pathVariable)}
+	if err == nil && !canBeListed(directory) {
+		err = fmt.Errorf("a colon in its name parts %s", pathVariable)
 	}
-	return d, nil
+	if err != nil {
+		_ = os.RemoveAll(directory)
+		return "", &DoorError{directory, err}
+	}
+	return directory, nil
 }
 
 // Directory is where the probe lies.
 func (d *Door) Directory() string { return d.directory }
 
-// Close removes the directory. Programs in which the probe is keep it.
-func (d *Door) Close() { _ = os.RemoveAll(d.directory) }
+// Target is what the programs of this door, and of no other, carry in
+// TargetVariable.
+func (d *Door) Target() string { return d.directory + markSeparator + d.mark }
+
+// Close removes a temporary directory. Programs in which the probe is keep it.
+func (d *Door) Close() {
+	if d.passing {
+		_ = os.RemoveAll(d.directory)
+	}
+}
 
 // Options are what the probe is told beforehand.
 type Options struct {
@@ -89,7 +130,7 @@ type Options struct {
 // Environment is base with what lets the probe in: the directory stands first
 // in PYTHONPATH, before what the user has there.
 func (d *Door) Environment(base []string, options Options) []string {
-	set := map[string]string{TargetVariable: d.directory}
+	set := map[string]string{TargetVariable: d.Target()}
 	if options.HideArgv {
 		set[HideArgvVariable] = "1"
 	}
@@ -111,7 +152,7 @@ func (d *Door) Environment(base []string, options Options) []string {
 			paths = value
 			continue
 		case name == TargetVariable:
-			outer = value // of a run around this one
+			outer, _, _ = strings.Cut(value, markSeparator) // of a run around this one
 			continue
 		case set[name] != "":
 			continue
@@ -133,7 +174,7 @@ func (d *Door) searchPath(paths, outer string) string {
 	entries := []string{d.directory}
 	if paths != "" {
 		for entry := range strings.SplitSeq(paths, string(os.PathListSeparator)) {
-			if outer == "" || entry != outer {
+			if entry != d.directory && (outer == "" || entry != outer) {
 				entries = append(entries, entry)
 			}
 		}

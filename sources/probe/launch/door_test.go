@@ -2,6 +2,7 @@ package launch_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,14 @@ import (
 
 func openDoor(t *testing.T) *launch.Door {
 	t.Helper()
-	door, err := launch.Open(python.WriteTo)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	return openAnother(t)
+}
+
+// openAnother opens a door where the environment says.
+func openAnother(t *testing.T) *launch.Door {
+	t.Helper()
+	door, err := launch.Open(python.Files())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,12 +31,20 @@ func openDoor(t *testing.T) *launch.Door {
 	return door
 }
 
-// TestDoorIsTheUsersOwn: nobody else may look into the directory, or put a
-// module there; it goes when it is closed.
-func TestDoorIsTheUsersOwn(t *testing.T) {
-	door := openDoor(t)
+// withoutCache has no place for a lasting directory.
+func withoutCache(t *testing.T) {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", "not/absolute")
+}
+
+// TestPassingDoorIsTheUsersOwn: nobody else may look into the temporary
+// directory, or put a module there; it goes when it is closed.
+func TestPassingDoorIsTheUsersOwn(t *testing.T) {
+	withoutCache(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	door := openAnother(t)
 	info, err := os.Lstat(door.Directory())
-	if err != nil || info.Mode() != os.ModeDir|0o700 {
+	if err != nil || info.Mode() != os.ModeDir|0o700 || filepath.Dir(door.Directory()) != os.Getenv("TMPDIR") {
 		t.Errorf("the directory: %v, %v", info.Mode(), err)
 	}
 	for _, name := range []string{"vramscope_probe.py", "sitecustomize.py"} {
@@ -45,22 +61,22 @@ func TestDoorIsTheUsersOwn(t *testing.T) {
 // TestDoorThatCannotBeMade: no temporary directory, none that PYTHONPATH could
 // name, and a probe that cannot be written.
 func TestDoorThatCannotBeMade(t *testing.T) {
+	withoutCache(t)
 	colon := filepath.Join(t.TempDir(), "a:b")
 	if err := os.Mkdir(colon, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	full := errors.New("no space left")
 	for _, c := range []struct {
 		name, temporary, says string
-		write                 func(string) error
+		files                 map[string]string
 	}{
-		{"no such directory", filepath.Join(t.TempDir(), "none"), "no such file", python.WriteTo},
-		{"a colon", colon, "colon", python.WriteTo},
-		{"a full disk", t.TempDir(), "no space left", func(string) error { return full }},
+		{"no such directory", filepath.Join(t.TempDir(), "none"), "no such file", python.Files()},
+		{"a colon", colon, "colon", python.Files()},
+		{"a file that cannot be written", t.TempDir(), "no such file", map[string]string{"none/probe.py": ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TMPDIR", c.temporary)
-			_, err := launch.Open(c.write)
+			_, err := launch.Open(c.files)
 			var door *launch.DoorError
 			if !errors.As(err, &door) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "TMPDIR") {
 				t.Errorf("error: %v", err)
@@ -84,21 +100,23 @@ func TestEnvironment(t *testing.T) {
 		options launch.Options
 		want    []string
 	}{
-		{"nothing", nil, launch.Options{}, []string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + d}},
+		{"nothing", nil, launch.Options{}, []string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target()}},
 		{"the user's path stays behind", []string{"A=1", "PYTHONPATH=/x:/y"}, launch.Options{},
-			[]string{"A=1", "PYTHONPATH=" + d + ":/x:/y", "VRAMSCOPE_TARGET=" + d}},
+			[]string{"A=1", "PYTHONPATH=" + d + ":/x:/y", "VRAMSCOPE_TARGET=" + door.Target()}},
 		{"an empty path is none, not the working directory", []string{"PYTHONPATH="}, launch.Options{},
-			[]string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + d}},
+			[]string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target()}},
 		{"an empty entry of the user's stays the working directory", []string{"PYTHONPATH=/x:"}, launch.Options{},
-			[]string{"PYTHONPATH=" + d + ":/x:", "VRAMSCOPE_TARGET=" + d}},
-		{"a run inside a run", []string{"PYTHONPATH=" + outer + ":/x", "VRAMSCOPE_TARGET=" + outer}, launch.Options{},
-			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + d}},
+			[]string{"PYTHONPATH=" + d + ":/x:", "VRAMSCOPE_TARGET=" + door.Target()}},
+		{"a run inside a run", []string{"PYTHONPATH=" + outer + ":/x", "VRAMSCOPE_TARGET=" + outer + ":mark"}, launch.Options{},
+			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + door.Target()}},
+		{"a run of the same version inside a run", []string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + d + ":mark"}, launch.Options{},
+			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + door.Target()}},
 		{"everything", []string{"VRAMSCOPE_RATE=2", "VRAMSCOPE_SOCKET_DIR=/s"},
 			launch.Options{HideArgv: true, Rate: 2.5, TorchHistory: 1000, Snapshots: "/tmp/run"},
-			[]string{"VRAMSCOPE_SOCKET_DIR=/s", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + d, "VRAMSCOPE_HIDE_ARGV=1", "VRAMSCOPE_RATE=2.5",
+			[]string{"VRAMSCOPE_SOCKET_DIR=/s", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), "VRAMSCOPE_HIDE_ARGV=1", "VRAMSCOPE_RATE=2.5",
 				"VRAMSCOPE_TORCH_HISTORY=1000", "VRAMSCOPE_SNAPSHOTS=/tmp/run"}},
 		{"what the user set is kept where nothing was asked", []string{"VRAMSCOPE_RATE=2"}, launch.Options{},
-			[]string{"VRAMSCOPE_RATE=2", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + d}},
+			[]string{"VRAMSCOPE_RATE=2", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target()}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := door.Environment(c.base, c.options); !slices.Equal(got, c.want) {
@@ -111,7 +129,7 @@ func TestEnvironment(t *testing.T) {
 // TestHolds: a program of the door's belongs to it, its children too, also when
 // their parent has ended; others do not.
 func TestHolds(t *testing.T) {
-	door, other := openDoor(t), openDoor(t)
+	door, other := openDoor(t), openAnother(t) // of one directory
 	command := exec.Command("sleep", "600")
 	command.Env = door.Environment(os.Environ(), launch.Options{})
 	if err := command.Start(); err != nil {
@@ -132,6 +150,9 @@ func TestHolds(t *testing.T) {
 	}
 	if !other.Holds(command.Process.Pid) {
 		t.Error("a child of this process does not belong to it")
+	}
+	if of, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", command.Process.Pid)); err != nil || strings.Contains(string(of), other.Target()) {
+		t.Errorf("the mark is not one run's alone: %v", err)
 	}
 	if door.Holds(os.Getppid()) || door.Holds(1) || door.Holds(-1) {
 		t.Error("a program that was not started here belongs to it")

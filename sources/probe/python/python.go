@@ -83,15 +83,21 @@ func Module() string {
 	return module.String()
 }
 
-// WriteTo lays the probe down in a folder that is there: the module, and the
-// sitecustomize.py that starts it in a Python process that has the folder in
-// its PYTHONPATH. The error names the file that could not be written.
-func WriteTo(dir string) error {
+// Files are the texts, by the files' names, that let the probe into a Python
+// process that has their folder in its PYTHONPATH: the module, and the
+// sitecustomize.py that starts it.
+func Files() map[string]string {
 	start, err := files.ReadFile("sitecustomize.py")
 	if err != nil {
 		panic("the probe lacks its sitecustomize.py: " + err.Error())
 	}
-	for name, text := range map[string]string{ModuleName + ".py": Module(), "sitecustomize.py": string(start)} {
+	return map[string]string{ModuleName + ".py": Module(), "sitecustomize.py": string(start)}
+}
+
+// WriteTo lays the Files down in a folder that is there. The error names the
+// file that could not be written.
+func WriteTo(dir string) error {
+	for name, text := range Files() {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("the probe cannot be laid down: %w", err)
 		}
