@@ -51,7 +51,7 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 		}
 	}
 	a.Context = contextFigure(subject, device)
-	if driver, set := findDevice(subject, beside, device); set != nil {
+	if driver, set := DeviceOf(subject, beside, device); set != nil {
 		a.addDevice(driver, set)
 	} else {
 		why := missing(noDevice)
@@ -87,7 +87,7 @@ func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 		a.Name = setTitle(set)
 	}
 	a.Reserve, a.Free = driver.Figure(set, recorder.DriverReserved), driver.Figure(set, recorder.Free)
-	a.Total, a.Others = driver.Figure(set, recorder.Total), driver.Figure(set, recorder.Used)
+	a.Total, a.Others = driver.Figure(set, recorder.Total), driver.DeviceUsed(set)
 	if a.Others.Known && a.Driver.Known {
 		a.Others.Value -= a.Driver.Value
 		a.Others.Origin = "the device's used bytes (" + a.Others.Origin + ") − the driver's figure for this process"

@@ -17,7 +17,7 @@ type Headroom struct {
 	AtLeast        Figure // the same with what those pools have free that tell it: a lower bound where Bytes is not known
 	DriverFree     Figure
 	DriverTotal    Figure
-	DriverUsed     Figure
+	DriverUsed     Figure // where the driver tells free and total alone, what is not free
 	DriverReserved Figure // held by the driver itself
 	PoolFree       Figure // in free blocks of the process's own root pools
 	PoolAtLeast    Figure // the same of those pools that tell it
@@ -52,7 +52,7 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 		device = subject.FirstDevice()
 	}
 	h := Headroom{Device: device}
-	driver, set := findDevice(subject, beside, device)
+	driver, set := DeviceOf(subject, beside, device)
 	if set == nil {
 		why := missing(noDevice)
 		h.Name = subject.deviceName(device)
@@ -61,7 +61,7 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 		h.Name = setTitle(set)
 		h.DriverFree = driver.Figure(set, recorder.Free)
 		h.DriverTotal = driver.Figure(set, recorder.Total)
-		h.DriverUsed = driver.Figure(set, recorder.Used)
+		h.DriverUsed = driver.DeviceUsed(set)
 		h.DriverReserved = driver.Figure(set, recorder.DriverReserved)
 	}
 	h.addPools(subject, device)
@@ -174,48 +174,4 @@ func (h *Headroom) Formula() string {
 		text += " + in pool " + FormatBytes(h.PoolFree.Value)
 	}
 	return text + " − reserve " + FormatBytes(h.Reserve.Value)
-}
-
-// FirstDevice is the device that the source is about, or the first that it
-// uses: a GPU's UUID, or "host". It is "" when the source has told of none.
-func (v *SourceView) FirstDevice() string {
-	for i := range v.Sets {
-		if set := &v.Sets[i]; set.Device != "" && set.Of != recorder.OfHost {
-			return set.Device
-		}
-	}
-	if v.Hello != nil && len(v.Hello.GPUs) > 0 {
-		return v.Hello.GPUs[0].UUID
-	}
-	return ""
-}
-
-// findDevice is the driver's view of a device: the device's own source speaks
-// first, then what the process itself reads, then any other source.
-func findDevice(subject *SourceView, beside []*SourceView, device string) (*SourceView, *recorder.CounterSet) {
-	for _, view := range beside {
-		if view.Kind == recorder.KindDevice {
-			if set := view.deviceSet(device); set != nil {
-				return view, set
-			}
-		}
-	}
-	if set := subject.deviceSet(device); set != nil {
-		return subject, set
-	}
-	for _, view := range beside {
-		if set := view.deviceSet(device); set != nil {
-			return view, set
-		}
-	}
-	return nil, nil
-}
-
-func (v *SourceView) deviceSet(device string) *recorder.CounterSet {
-	for i := range v.Sets {
-		if set := &v.Sets[i]; set.Of == recorder.OfDevice && set.Device == device {
-			return set
-		}
-	}
-	return nil
 }

@@ -15,13 +15,20 @@ type choices struct {
 	pool      int64  // ID of the pool looked at, 0 is the newest
 	segment   uint64 // address of the segment that is walked, 0 the first
 	block     uint64 // address of the block under the cursor
-	device    string // ID of the device's view, "" the scene's
+	device    deviceChoice
 	memory    string // the device that a process is looked at on: a GPU's UUID, or "host"; "" is its first
 	allocator string // ID of the allocator's counter set that is looked at, "" another line
 	entry     uint64 // Seq of the log's entry that is selected
 	window    window
 	dump      dumpChoices
 	cost      costChoices
+}
+
+// deviceChoice is the device that is looked at over time. The zero value is the
+// scene's.
+type deviceChoice struct {
+	view string // ID of the source that tells of it
+	set  string // ID of its counter set; a program can tell of several devices
 }
 
 // arenaOf is the arena looked at; nil when the source has none.

@@ -22,15 +22,15 @@ type devicePane struct {
 // device is the view and the set that the pane shows: of the chosen device,
 // else of the scene's.
 func (*devicePane) device(s *scene) (*model.SourceView, *recorder.CounterSet) {
-	for _, view := range s.snapshot.Sources {
-		for i := range view.Sets {
-			set := &view.Sets[i]
-			if set.Of == recorder.OfDevice && (view.ID == s.choices.device || s.choices.device == "" && set.Device == s.device) {
-				return view, set
-			}
+	if chosen := s.snapshot.Find(s.choices.device.view); chosen != nil {
+		if set := chosen.FindSet(s.choices.device.set); set != nil && set.Of == recorder.OfDevice {
+			return chosen, set
 		}
 	}
-	return nil, nil
+	if s.choices.device.view != "" || s.newest == nil {
+		return nil, nil
+	}
+	return deviceSetOf(s)
 }
 
 func (p *devicePane) title(s *scene) (string, string) {
@@ -62,9 +62,8 @@ func (p *devicePane) draw(r grid.Region, s *scene, _ bool) {
 	from, to := s.choices.window.of(s)
 	p.chart.From, p.chart.To, p.chart.Unit = from, to, widget.Seconds
 	p.axis.from, p.axis.to, p.axis.unit = from, to, widget.Seconds
-	for i, counter := range [...]recorder.Counter{recorder.Used, recorder.DriverReserved} {
-		p.columns[i] = p.axis.columns(p.columns[i][:0], &there, set.ID, counter)
-	}
+	p.columns[0] = p.usedColumns(p.columns[0][:0], &there, set)
+	p.columns[1] = p.axis.columns(p.columns[1][:0], &there, set.ID, recorder.DriverReserved)
 	p.series[0] = widget.Series{Name: "used", Style: grid.Of(themes.Used), Kind: widget.Area, Columns: p.columns[0]}
 	p.series[1] = widget.Series{Name: "driver", Style: grid.Of(themes.Driver), Kind: widget.Dotted, Columns: p.columns[1]}
 	p.chart.Series = p.series[:]
@@ -75,4 +74,19 @@ func (p *devicePane) draw(r grid.Region, s *scene, _ bool) {
 		p.chart.Limits = append(p.chart.Limits, widget.Limit{Value: total, Style: grid.Of(themes.Total)})
 	}
 	p.chart.Draw(r)
+}
+
+// usedColumns are what is used of the device over time: where only free and
+// total are told, what is not free.
+func (p *devicePane) usedColumns(into []widget.Column, there *scene, set *recorder.CounterSet) []widget.Column {
+	total, known := set.Values.Get(recorder.Total)
+	if set.Values.Known(recorder.Used) || !known {
+		return p.axis.columns(into, there, set.ID, recorder.Used)
+	}
+	columns := p.axis.columns(into, there, set.ID, recorder.Free)
+	for i := range columns {
+		c := &columns[i]
+		c.Min, c.Max, c.Last = total-c.Max, total-c.Min, total-c.Last
+	}
+	return columns
 }

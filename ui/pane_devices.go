@@ -76,7 +76,7 @@ func (p *devicesPane) collect(s *scene) {
 		found := false
 		for i := range view.Sets {
 			if set := &view.Sets[i]; set.Of == recorder.OfDevice && (view.Kind == recorder.KindDevice || !toldByDevice(s.snapshot, set.Device)) {
-				p.rows.rows = append(p.rows.rows, deviceRow{view, &view.Sets[i]})
+				p.add(deviceRow{view, &view.Sets[i]})
 				found = true
 			}
 		}
@@ -87,17 +87,32 @@ func (p *devicesPane) collect(s *scene) {
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
 }
 
+// add adds a row. A device that several programs read is one device all the
+// same: it stands there once, as the one reads it that lives and read it last. Of
+// files each stands for itself.
+func (p *devicesPane) add(row deviceRow) {
+	for i := range p.rows.rows {
+		known := &p.rows.rows[i]
+		if known.set == nil || known.set.Device != row.set.Device || known.view.File != row.view.File {
+			continue
+		}
+		if known.view.Kind == recorder.KindDevice && row.view.Kind == recorder.KindDevice {
+			continue
+		}
+		if isOver(known.view) && !isOver(row.view) || isOver(known.view) == isOver(row.view) && row.view.Now > known.view.Now {
+			*known = row
+		}
+		return
+	}
+	p.rows.rows = append(p.rows.rows, row)
+}
+
 // toldByDevice says whether a device has a source of its own: what programs
 // read of it is then the same device once more.
 func toldByDevice(snapshot *model.Snapshot, device string) bool {
 	for _, view := range snapshot.Sources {
-		if view.Kind != recorder.KindDevice {
-			continue
-		}
-		for i := range view.Sets {
-			if set := &view.Sets[i]; set.Of == recorder.OfDevice && set.Device == device {
-				return true
-			}
+		if view.Kind == recorder.KindDevice && deviceSetIn(view, device) != nil {
+			return true
 		}
 	}
 	return false
@@ -132,7 +147,11 @@ func (p *devicesPane) click(_, y, _, _ int, s *scene) {
 // chosen tells the other panes which device is looked at.
 func (p *devicesPane) chosen(s *scene) {
 	if p.table.Selected < len(p.rows.rows) {
-		s.choices.device = p.rows.rows[p.table.Selected].view.ID
+		row := p.rows.rows[p.table.Selected]
+		s.choices.device = deviceChoice{view: row.view.ID}
+		if row.set != nil {
+			s.choices.device.set = row.set.ID
+		}
 	}
 }
 
@@ -159,6 +178,14 @@ func moveIn(t *widget.Table, action keymap.Action, rows int) bool {
 	return true
 }
 
+// used is what is used of the device, or grid.Missing.
+func (d *deviceRow) used() int64 {
+	if d.set == nil {
+		return grid.Missing
+	}
+	return value(d.view.DeviceUsed(d.set))
+}
+
 func (rows *deviceRows) Len() int { return len(rows.rows) }
 
 func (rows *deviceRows) DrawCell(r grid.Region, row, column int) {
@@ -180,7 +207,7 @@ func (rows *deviceRows) DrawCell(r grid.Region, row, column int) {
 		}
 		r.FitMiddle(0, 0, width, text, name)
 	case deviceUsed:
-		pen.Bytes(grid.Of(themes.Used), number(recorder.Used), width)
+		pen.Bytes(grid.Of(themes.Used), d.used(), width)
 	case deviceFree:
 		pen.Bytes(grid.Of(themes.Free), number(recorder.Free), width)
 	case deviceReserve:
@@ -188,7 +215,7 @@ func (rows *deviceRows) DrawCell(r grid.Region, row, column int) {
 	case deviceTotal:
 		pen.Bytes(grid.Of(themes.Total), number(recorder.Total), width)
 	case deviceBar:
-		widget.MiniBar(r, number(recorder.Used), number(recorder.Total), grid.Of(themes.Used))
+		widget.MiniBar(r, d.used(), number(recorder.Total), grid.Of(themes.Used))
 	case deviceUtilization:
 		pen.Percent(text, number(recorder.Utilization), 100, width)
 	case deviceTemperature:
@@ -256,7 +283,8 @@ func (p *devicesPane) origins(s *scene) (all []origin) {
 		return nil
 	}
 	d := p.rows.rows[p.table.Selected]
-	for _, c := range [...]recorder.Counter{recorder.Used, recorder.Free, recorder.DriverReserved, recorder.Total} {
+	all = append(all, origin{name: recorder.Used.String(), figure: d.view.DeviceUsed(d.set)})
+	for _, c := range [...]recorder.Counter{recorder.Free, recorder.DriverReserved, recorder.Total} {
 		all = append(all, origin{name: c.String(), figure: d.view.Figure(d.set, c)})
 	}
 	for _, c := range [...]recorder.Counter{recorder.Utilization, recorder.Temperature, recorder.Power, recorder.Clock, recorder.PCIeReceive, recorder.PCIeTransmit} {

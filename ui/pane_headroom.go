@@ -91,8 +91,11 @@ func (p *headroomPane) reckon(s *scene, h *model.Headroom) {
 	}
 	if others != grid.Missing && (others > 0 || !own.Known) {
 		name := "others"
-		if !own.Known {
+		switch {
+		case !own.Known:
 			name = "used"
+		case !s.inside().Driver.Known: // its own context is among it
+			name = "used besides"
 		}
 		segments = append(segments, widget.Segment{Name: name, Value: others, Style: grid.Of(themes.Others), Fill: themes.FillDense})
 	}

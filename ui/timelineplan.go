@@ -312,18 +312,10 @@ func (p *timelinePlan) arenasAreRoots(view *model.SourceView) bool {
 	return true
 }
 
-// deviceSetOf is the driver's view of the scene's device, with the source that
-// tells it: a source of its own before what the program itself reads.
+// deviceSetOf is the driver's view of the scene's device as it is now, with the
+// source that tells it over time; nil where nobody does.
 func deviceSetOf(s *scene) (*model.SourceView, *recorder.CounterSet) {
-	for _, view := range s.snapshot.Sources {
-		beside := view.File == s.newest.File && (view.File == "" || view.Source == s.newest.Source)
-		if view.Kind == recorder.KindDevice && beside {
-			if set := deviceSetIn(view, s.device); set != nil {
-				return view, set
-			}
-		}
-	}
-	return s.newest, deviceSetIn(s.newest, s.device)
+	return model.DeviceOf(s.newest, s.snapshot.Beside(s.newest), s.device)
 }
 
 func deviceSetIn(view *model.SourceView, device string) *recorder.CounterSet {

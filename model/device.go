@@ -1,0 +1,90 @@
+package model
+
+import "vramscope/recorder"
+
+// FirstDevice is the device that the source is about, or the first that it has
+// memory on: a GPU's UUID, or "host". A process that reads the memory of every
+// device has no memory there for that, so its allocators speak first. It is ""
+// when the source has told of none.
+func (v *SourceView) FirstDevice() string {
+	first := ""
+	for i := range v.Sets {
+		set := &v.Sets[i]
+		switch {
+		case set.Device == "" || set.Of == recorder.OfHost:
+		case isAllocator(set):
+			return set.Device
+		case first == "":
+			first = set.Device
+		}
+	}
+	if first == "" && v.Hello != nil && len(v.Hello.GPUs) > 0 {
+		return v.Hello.GPUs[0].UUID
+	}
+	return first
+}
+
+// DeviceOf is the driver's view of a device for a process, or for the device
+// alone, and the source that tells it; nil where nobody does. It is always one
+// reading, never two added up: a source of the device's own speaks first, then
+// what the process itself reads, then what another one reads, which must be of
+// about the same moment. Beside are the other sources of that moment.
+func DeviceOf(subject *SourceView, beside []*SourceView, device string) (*SourceView, *recorder.CounterSet) {
+	var over *SourceView // a device that was lost is better than nothing, and nothing else is
+	for _, view := range beside {
+		if view.Kind != recorder.KindDevice || view.deviceSet(device) == nil {
+			continue
+		}
+		if !view.isOver() {
+			return view, view.deviceSet(device)
+		}
+		over = view
+	}
+	if set := subject.deviceSet(device); set != nil {
+		return subject, set
+	}
+	for _, view := range beside {
+		if view.Kind == recorder.KindDevice || view.isOver() || view.Now < subject.Now-staleAfter {
+			continue
+		}
+		if set := view.deviceSet(device); set != nil {
+			return view, set
+		}
+	}
+	if over != nil {
+		return over, over.deviceSet(device)
+	}
+	return nil, nil
+}
+
+// isOver says that a live source tells nothing any more: what it read last is of
+// another moment than what the others read now.
+func (v *SourceView) isOver() bool {
+	return v.File == "" && !v.Past && (v.Goodbye != nil || v.Status == StatusEnded || v.Status == StatusFailed || v.Status == StatusLost)
+}
+
+// deviceSet is what a source reads of a device; nil where it reads nothing.
+func (v *SourceView) deviceSet(device string) *recorder.CounterSet {
+	for i := range v.Sets {
+		if set := &v.Sets[i]; set.Of == recorder.OfDevice && set.Device == device {
+			return set
+		}
+	}
+	return nil
+}
+
+// DeviceUsed is what is used of a device, in bytes: as the driver says, or else
+// what is not free. cuMemGetInfo tells free and total alone, and the driver's own
+// reserve is then among what is used.
+func (v *SourceView) DeviceUsed(set *recorder.CounterSet) Figure {
+	used := v.Figure(set, recorder.Used)
+	if used.Known {
+		return used
+	}
+	rest := v.Figure(set, recorder.Total).minus(v.Figure(set, recorder.Free))
+	if !rest.Known {
+		return used
+	}
+	rest.Origin = "total − free, the driver's own reserve included: " + v.Figure(set, recorder.Free).Origin
+	return rest
+}
