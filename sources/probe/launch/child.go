@@ -14,44 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The exit codes of a program that could not be started, as shells have them.
-const (
-	CodeNotExecutable = 126
-	CodeNotFound      = 127
-)
-
-// StartError says that the program could not be started.
-type StartError struct {
-	Name string // as it was given
-	Err  error
-}
-
-// Error is one sentence that says what to do.
-func (e *StartError) Error() string {
-	switch {
-	case errors.Is(e.Err, exec.ErrDot):
-		return fmt.Sprintf("%s is in the working directory, which is not searched: name it ./%s", e.Name, e.Name)
-	case e.Code() == CodeNotFound:
-		return fmt.Sprintf("%s is not found: name a program that is in PATH, or its path", e.Name)
-	case errors.Is(e.Err, syscall.ENOEXEC):
-		return fmt.Sprintf("%s is neither a program nor a script that names its interpreter: put the interpreter before it, such as python %s", e.Name, e.Name)
-	case errors.Is(e.Err, fs.ErrPermission):
-		return fmt.Sprintf("%s may not be executed: make it executable, or put its interpreter before it, such as python %s", e.Name, e.Name)
-	}
-	return fmt.Sprintf("%s cannot be executed (%v): see whether it runs without vramscope", e.Name, e.Err)
-}
-
-// Unwrap is the system's error.
-func (e *StartError) Unwrap() error { return e.Err }
-
-// Code is what a shell would end with.
-func (e *StartError) Code() int {
-	if errors.Is(e.Err, fs.ErrNotExist) || errors.Is(e.Err, exec.ErrNotFound) {
-		return CodeNotFound
-	}
-	return CodeNotExecutable
-}
-
 // Exit is how a program ended.
 type Exit struct {
 	Code   int            // its exit code, if no signal ended it
@@ -103,7 +65,7 @@ func Start(argv, environment []string) (*Child, error) {
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return nil, &StartError{argv[0], err}
+		return nil, &StartError{argv[0], "", err}
 	}
 	c := &Child{signals: make(chan os.Signal, 16), stopped: make(chan struct{}), next: make(chan struct{}), ended: make(chan struct{})}
 	for _, s := range passed {
@@ -112,20 +74,32 @@ func Start(argv, environment []string) (*Child, error) {
 			signal.Notify(c.signals, s)
 		}
 	}
-	process, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Env: environment, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-	})
+	process, err := execute(path, argv, environment)
 	if err != nil {
 		signal.Stop(c.signals)
-		var failed *fs.PathError
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return nil, &StartError{argv[0], err}
+		return nil, &StartError{argv[0], path, err}
 	}
 	c.PID = process.Pid
 	_ = process.Release() // it is waited for here, to see it stop too
 	return c, nil
+}
+
+// shell runs scripts that name no interpreter.
+const shell = "/bin/sh"
+
+// execute starts a program. What names no interpreter is the shell's, as it is
+// where a shell, env or nohup start it. The error is the system's.
+func execute(path string, argv, environment []string) (*os.Process, error) {
+	attributes := &os.ProcAttr{Env: environment, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	process, err := os.StartProcess(path, argv, attributes)
+	if errors.Is(err, syscall.ENOEXEC) && !isELF(path) {
+		process, err = os.StartProcess(shell, append([]string{shell, path}, argv[1:]...), attributes)
+	}
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return process, err
 }
 
 // Wait hands signals on until the program has ended, and leaves no zombie.

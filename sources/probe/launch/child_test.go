@@ -55,13 +55,20 @@ func wrapper(t *testing.T, argv ...string) *exec.Cmd {
 // TestExitStatus: the program's own code, 128 and the signal, 126 and 127.
 func TestExitStatus(t *testing.T) {
 	directory := t.TempDir()
-	plain := filepath.Join(directory, "plain")
-	nothing := filepath.Join(directory, "nothing")
-	for path, mode := range map[string]os.FileMode{plain: 0o600, nothing: 0o700} {
-		if err := os.WriteFile(path, []byte("render the scene\n"), mode); err != nil {
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
+		return path
 	}
+	plain := file("plain", "render the scene\n", 0o600)
+	bare := file("bare", "test \"$1\" = a && exit 9\n", 0o700)
+	none := filepath.Join(directory, "none")
+	orphan := file("orphan", "#! "+none+"/python -u\nprint()\n", 0o700)
+	typed := file("typed", "#!/bin/sh\r\nexit 0\r\n", 0o700)
+	barred := file("barred", "#!"+plain+"\n", 0o700)
+	foreign := file("foreign", "\x7fELF and nothing that runs", 0o700)
 	for _, c := range []struct {
 		argv []string
 		code int
@@ -73,9 +80,13 @@ func TestExitStatus(t *testing.T) {
 		{[]string{"sh", "-c", "kill -KILL $$"}, 137, ""},
 		{[]string{"sh", "-c", "kill -SEGV $$"}, 139, ""},
 		{[]string{"no-such-program"}, 127, "not found"},
-		{[]string{filepath.Join(directory, "none")}, 127, "not found"},
+		{[]string{none}, 127, "not found"},
 		{[]string{plain}, 126, "executable"},
-		{[]string{nothing}, 126, "interpreter"},
+		{[]string{bare, "a"}, 9, ""}, // the shell's, as with env and nohup
+		{[]string{orphan}, 126, "is there, but the interpreter in its first line is not, \"" + none + "/python\""},
+		{[]string{typed}, 126, "carriage return"},
+		{[]string{barred}, 126, "the interpreter in its first line, \"" + plain + "\""},
+		{[]string{foreign}, 126, "another kind of machine"},
 		{[]string{directory}, 126, ""},
 	} {
 		command := wrapper(t, c.argv...)

@@ -1,10 +1,7 @@
 package launch
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -102,23 +99,8 @@ func isolatingOption(options []string) string {
 }
 
 // firstLine is the command in the first line of a script, nil if the file is
-// none. The kernel reads 256 bytes of it.
+// none.
 func firstLine(path string) []string {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	line, err := bufio.NewReader(io.LimitReader(file, 256)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return nil
-	}
-	command, isScript := strings.CutPrefix(line, "#!")
-	if !isScript {
-		return nil
-	}
-	return strings.Fields(command)
+	line, _ := scriptLine(path)
+	return strings.Fields(line)
 }
