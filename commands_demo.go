@@ -99,8 +99,11 @@ func (p *program) demoCommand() *cobra.Command {
 		Long: `demo starts a small render with a real arena and a real pool in host memory,
 and opens the dashboard on it. It does the same things in the same order for
 the same seed: it fills its arena, runs out of memory, recovers, and does not.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := notZero(command.Flags(), "memory", "speed", "hz"); err != nil {
+				return err
+			}
 			if err := flags.resolve(); err != nil {
 				return err
 			}

@@ -102,8 +102,11 @@ opens the dashboard on it. Everything that is shown is measured, and every key
 acts on the GPU. The render is a process of its own: the dashboard takes no
 memory of the GPU. It needs a vramscope that was built with CUDA, and the
 driver.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := notZero(command.Flags(), "memory", "speed", "hz"); err != nil {
+				return err
+			}
 			if err := flags.resolve(); err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ func (p *program) checkCommand() *cobra.Command {
 		Long: `check reads the headroom of every device that can be seen here, or of one
 SOURCE (pid:N, gpu:N, a GPU's UUID, demo), once, and ends with 5 where one is
 below --min-headroom, with 3 where there is none.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("SOURCE"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if !command.Flags().Changed("min-headroom") {
 				return usageError{"check takes --min-headroom SIZE, such as --min-headroom 2GiB"}
@@ -177,7 +177,7 @@ name that ends in .zst is compressed. demo starts a demo render where none runs.
 			if output == "" {
 				return usageError{"record takes -o FILE, such as -o run.vscope.zst"}
 			}
-			if length < 0 {
+			if length < 0 || length == 0 && command.Flags().Changed("duration") {
 				return usageError{fmt.Sprintf("--duration %v: name a time from now on, or leave it out", length)}
 			}
 			return p.recordSource(command.Context(), output, arguments[0], length, calibration)
@@ -197,6 +197,9 @@ func (p *program) sendCommand() *cobra.Command {
 		Short: "do one command in a program: reclaim, force-reclaim, rebuild, reset-peak, headroom, ...",
 		Args:  exactly("SOURCE", "COMMAND"),
 		RunE: func(command *cobra.Command, arguments []string) error {
+			if path == "" && command.Flags().Changed("path") {
+				return usageError{"--path names no file: see whether a variable in its place is empty, or leave --path out"}
+			}
 			return p.send(command.Context(), arguments[0], arguments[1], path, yes, asJSON)
 		},
 	}

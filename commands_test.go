@@ -70,6 +70,23 @@ func TestBadInputGetsOneSentence(t *testing.T) {
 		{"record without a file", []string{"record", "demo"}, exitUsage, "-o"},
 		{"record over a file", []string{"record", "-o", prose, "--duration", "1s", "demo"}, exitFailed, "exist"},
 		{"demo memory", []string{"demo", "--headless", "--memory", "1"}, exitUsage, "memory"},
+		{"one too many for host", []string{"host", "extra"}, exitUsage, `"extra"`},
+		{"one too many for demo", []string{"demo", "extra"}, exitUsage, `"extra"`},
+		{"one too many for doctor", []string{"doctor", "extra"}, exitUsage, `"extra"`},
+		{"one too many for probe", []string{"probe", "extra"}, exitUsage, `"extra"`},
+		{"one too many for check", []string{"check", "--min-headroom", "1GiB", "gpu:0", "gpu:1"}, exitUsage, "one SOURCE"},
+		{"one too many for record", []string{"record", "-o", "x", "gpu:0", "gpu:1"}, exitUsage, "SOURCE"},
+		{"one too many for completion", []string{"completion", "bash", "extra"}, exitUsage, "extra"},
+		{"no such shell", []string{"completion", "tcsh"}, exitUsage, "tcsh"},
+		{"not a number", []string{"demo", "--frames", "many"}, exitUsage, `--frames "many": write a whole number`},
+		{"too large a number", []string{"demo", "--seed", "99999999999999999999"}, exitUsage, "too large"},
+		{"not a time", []string{"record", "--duration", "3", "-o", "x", "demo"}, exitUsage, `--duration "3": write a time with its unit`},
+		{"no time at all", []string{"record", "--duration", "0s", "-o", "x", "demo"}, exitUsage, "--duration 0s"},
+		{"not a share", []string{"host", "--cuda-default-pool", "half"}, exitUsage, "write a number"},
+		{"an empty path", []string{"send", "--path", "", "demo", "snapshot"}, exitUsage, "--path"},
+		{"no speed", []string{"demo", "--headless", "--speed", "0", "--frames", "1"}, exitUsage, "--speed 0"},
+		{"no samples", []string{"demo", "--headless", "--hz", "0", "--frames", "1"}, exitUsage, "--hz 0"},
+		{"no memory", []string{"demo", "--headless", "--memory", "0", "--frames", "1"}, exitUsage, "--memory 0"},
 		{"demo tier", []string{"demo", "--tier", "Q"}, exitUsage, "tier"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,6 +95,9 @@ func TestBadInputGetsOneSentence(t *testing.T) {
 				t.Errorf("ends with %d, want %d: %s%s", code, c.code, out, problems)
 			}
 			text := strings.TrimSuffix(problems, "\n")
+			if strings.Contains(text, "strconv") || strings.Contains(text, "time: ") {
+				t.Errorf("speaks of the language it is written in: %q", text)
+			}
 			if text == "" || strings.Contains(text, "\n") {
 				t.Errorf("says %q: want one sentence", problems)
 			}

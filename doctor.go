@@ -21,7 +21,7 @@ func (p *program) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "say what can be seen here, what cannot, and what to do about it",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return p.doctor(command.Context())
 		},

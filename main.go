@@ -61,6 +61,10 @@ func execute(arguments []string, in *os.File, out, problems io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
+	var coded exitError
+	if err != nil && !p.understood && !errors.As(err, &coded) {
+		err = usageError{err.Error()}
+	}
 	if errors.Is(err, ui.ErrInterrupted) || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return exitInterrupted
 	}
@@ -109,13 +113,14 @@ func printable(text string) string {
 
 // program is one run: what the user chose, and where it reads and writes.
 type program struct {
-	settings settings
-	warnings []string
-	in       *os.File
-	out      io.Writer
-	problems io.Writer
-	lookup   func(string) (string, bool)
-	begin    string // ID of the source that the dashboard begins with, "" for the first
+	settings   settings
+	warnings   []string
+	in         *os.File
+	out        io.Writer
+	problems   io.Writer
+	lookup     func(string) (string, bool)
+	understood bool   // the command line, up to what a command itself asks of it
+	begin      string // ID of the source that the dashboard begins with, "" for the first
 }
 
 const exitHelp = `
@@ -137,6 +142,7 @@ that can be seen here: GPUs, and programs that let it in.
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(command *cobra.Command, _ []string) (err error) {
+			p.understood = true
 			p.warnings, err = p.settings.resolve(command.Flags(), p.lookup)
 			return err
 		},
@@ -145,15 +151,33 @@ that can be seen here: GPUs, and programs that let it in.
 		},
 	}
 	root.SetVersionTemplate("vramscope {{.Version}} (" + included() + ")\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usageError{err.Error() + "; vramscope --help lists what there is"}
-	})
+	root.SetFlagErrorFunc(flagError)
 	p.settings.addFlags(root)
 	root.AddCommand(
 		p.demoCommand(), p.hostCommand(), p.recordCommand(), p.reportCommand(), p.diffCommand(), p.renderCommand(), p.checkCommand(),
 		p.sendCommand(), p.doctorCommand(), p.runCommand(), p.attachCommand(), p.probeCommand(),
 	)
+	root.InitDefaultCompletionCmd()
+	askForShell(root)
 	return root
+}
+
+// askForShell has completion refuse what is no shell: the help that it would
+// print, a shell would take for the script.
+func askForShell(root *cobra.Command) {
+	for _, command := range root.Commands() {
+		if command.Name() != "completion" {
+			continue
+		}
+		var shells []string
+		for _, shell := range command.Commands() {
+			shells = append(shells, shell.Name())
+		}
+		command.Args = cobra.ArbitraryArgs
+		command.RunE = func(_ *cobra.Command, arguments []string) error {
+			return usageError{fmt.Sprintf("completion takes a shell, not %q: choose %s", strings.Join(arguments, " "), strings.Join(shells, ", "))}
+		}
+	}
 }
 
 // exactly is a check of the number of arguments that names what is missing.

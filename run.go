@@ -50,14 +50,14 @@ Exit codes: the program's own, 128 and the signal's number where one ended it;
 			return runFailure(command.Root().PersistentPreRunE(command, arguments))
 		},
 		RunE: func(command *cobra.Command, argv []string) error {
-			if err := flags.check(argv); err != nil {
+			if err := flags.check(command.Flags().Changed, argv); err != nil {
 				return runFailure(err)
 			}
 			return p.run(command.Context(), flags, argv)
 		},
 	}
 	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return runFailure(usageError{err.Error() + "; vramscope run --help lists what there is"})
+		return runFailure(flagError(command, err))
 	})
 	set := command.Flags()
 	set.SetInterspersed(false) // what follows the command is its own
@@ -69,13 +69,17 @@ Exit codes: the program's own, 128 and the signal's number where one ended it;
 	return command
 }
 
-func (f *runFlags) check(argv []string) error {
+// check refuses what cannot be meant; given says whether a flag stands on the
+// command line.
+func (f *runFlags) check(given func(flag string) bool, argv []string) error {
 	switch {
 	case len(argv) == 0:
 		return usageError{"run takes the command to start, such as vramscope run -- python render.py"}
+	case given("record") && f.record == "":
+		return usageError{"--record names no file: see whether a variable in its place is empty, or leave --record out"}
 	case f.history < 0:
 		return usageError{fmt.Sprintf("--torch-history %d: name how many allocations, such as 100000", f.history)}
-	case f.rate != 0 && !(f.rate >= slowestRate && f.rate <= fastestRate):
+	case given("rate") && !(f.rate >= slowestRate && f.rate <= fastestRate):
 		return usageError{fmt.Sprintf("--rate %g: choose %d to %d samples a second", f.rate, slowestRate, fastestRate)}
 	}
 	return nil
@@ -101,7 +105,7 @@ nothing but the standard library:
 
 A program that imports it lets vramscope in, and may call its scope, arena,
 note_peak, poll and save_calibration.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(p.out, python.Module())
 			return err

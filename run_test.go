@@ -51,6 +51,9 @@ func TestRunEndsAsItsProgram(t *testing.T) {
 		{"too fast", []string{"--rate", "1000", "--", "true"}, 125, "", "1 to 10"},
 		{"not a rate", []string{"--rate", "NaN", "--", "true"}, 125, "", "1 to 10"},
 		{"negative history", []string{"--torch-history", "-1", "--", "true"}, 125, "", "--torch-history"},
+		{"no number", []string{"--torch-history", "x", "--", "true"}, 125, "", `--torch-history "x": write a whole number`},
+		{"no rate", []string{"--rate", "0", "--", "true"}, 125, "", "1 to 10"},
+		{"a recording without a name", []string{"--record", "", "--", "echo", "started"}, 125, "", "--record names no file"},
 		{"over a file", []string{"--record", plain, "--", "echo", "started"}, 125, "", "exist"},
 		{"bad setting", []string{"--color", "pink", "--", "echo", "started"}, 125, "", "pink"},
 		{"history has a price", []string{"--torch-history", "1000", "--", "true"}, 0, "", "longer"},
@@ -265,10 +268,12 @@ func waitReported(t *testing.T, path string, condition func(model.Report) bool) 
 	}
 }
 
-// TestRunOutlivedByItsProgram: killing vramscope does not touch the program.
+// TestRunOutlivedByItsProgram: killing vramscope does not touch the program, and
+// leaves nothing behind.
 func TestRunOutlivedByItsProgram(t *testing.T) {
+	temporary := t.TempDir()
 	command := exec.Command(binary(t), "run", "--record", filepath.Join(t.TempDir(), "run.vscope"), "--", "sh", "-c", "echo $$; read line; echo still $line")
-	command.Env = append(testEnvironment(t), "TMPDIR="+t.TempDir())
+	command.Env = append(testEnvironment(t), "TMPDIR="+temporary)
 	in, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -293,6 +298,9 @@ func TestRunOutlivedByItsProgram(t *testing.T) {
 	}
 	if line, err := said.ReadString('\n'); err != nil || line != "still here\n" {
 		t.Errorf("the program said %q, %v", line, err)
+	}
+	if left, _ := os.ReadDir(temporary); len(left) > 0 {
+		t.Errorf("left behind by the one that was killed: %v", left)
 	}
 }
 
@@ -363,5 +371,31 @@ func TestProbeIsAModule(t *testing.T) {
 	command.Stdin = strings.NewReader(out)
 	if text, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestSnapshotsAreNamedAsTheRecording: beside it, under its name without the
+// format, and told with a path as it was given.
+func TestSnapshotsAreNamedAsTheRecording(t *testing.T) {
+	working, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ recording, stem, told string }{
+		{"rec/oom.ndjson", working + "/rec/oom", "rec/oom.oom-1.pickle"},
+		{"rec/oom.vscope.zst", working + "/rec/oom", "rec/oom.oom-1.pickle"},
+		{"oom.zst", working + "/oom", "oom.oom-1.pickle"},
+		{"./oom.ndjson.zst", working + "/oom", "oom.oom-1.pickle"},
+		{"/tmp/night.1", "/tmp/night.1", "/tmp/night.1.oom-1.pickle"},
+		{"/tmp/.vscope", "/tmp/.vscope", "/tmp/.vscope.oom-1.pickle"},
+	} {
+		flags := &runFlags{record: c.recording}
+		stem, err := flags.snapshots(time.Now())
+		if err != nil || stem != c.stem {
+			t.Errorf("%s: snapshots begin with %q, %v", c.recording, stem, err)
+		}
+		if told := flags.asNamed(stem + ".oom-1.pickle"); told != c.told {
+			t.Errorf("%s: the snapshot is told as %q", c.recording, told)
+		}
 	}
 }

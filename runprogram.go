@@ -131,7 +131,7 @@ func (r *programRun) finish(exit launch.Exit) {
 	}
 	for _, path := range snapshotsAt(r.options.Snapshots) {
 		if !slices.Contains(r.older, path) {
-			r.remark("torch's memory when an allocation failed: vramscope %s", path)
+			r.remark("torch's memory when an allocation failed: vramscope %s", r.flags.asNamed(path))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (r *programRun) sayRecorded(heard, going int, failed error) {
 	case failed != nil:
 		r.remark("the recording broke off, the program did not notice: %v", failed)
 	case heard == 0:
-		r.remark("nothing was recorded: the probe starts in a Python process that loads a GPU library, such as torch, cupy or jax, and none of this run did")
+		r.remark("nothing was recorded, since no probe spoke: it comes with a GPU library, such as torch, cupy or jax, that a Python process without -I, -E and -S loads, and needs a moment; this run had none, or it ended before")
 	case going > 0:
 		r.remark("recorded: vramscope %s; processes of this run that go on and are recorded no further: %d", r.flags.record, going)
 	default:
@@ -158,16 +158,39 @@ func (r *programRun) remark(format string, values ...any) {
 }
 
 // snapshots is what the names of torch's snapshots at a failure begin with, ""
-// where none was asked for: the recording's name, or one of their own.
+// where none was asked for: the recording's name without what tells its format,
+// or one of their own.
 func (f *runFlags) snapshots(now time.Time) (string, error) {
 	switch {
 	case f.record != "":
-		stem := strings.TrimSuffix(strings.TrimSuffix(f.record, ".zst"), ".vscope")
-		return filepath.Abs(stem)
+		return filepath.Abs(stemOf(f.record))
 	case f.history > 0:
 		return filepath.Abs("vramscope-" + now.Format("20060102-150405"))
 	}
 	return "", nil
+}
+
+// formatEndings are what names of recordings end with.
+var formatEndings = []string{".vscope", ".ndjson", ".jsonl", ".json"}
+
+// stemOf is a recording's path without what tells its format.
+func stemOf(path string) string {
+	path = strings.TrimSuffix(path, ".zst")
+	for _, ending := range formatEndings {
+		if stem := strings.TrimSuffix(path, ending); stem != path && filepath.Base(path) != ending {
+			return stem
+		}
+	}
+	return path
+}
+
+// asNamed is a snapshot's path, absolute or not as the recording beside it was
+// named.
+func (f *runFlags) asNamed(snapshot string) string {
+	if f.record == "" || filepath.IsAbs(f.record) {
+		return snapshot
+	}
+	return filepath.Join(filepath.Dir(f.record), filepath.Base(snapshot))
 }
 
 // snapshotsAt are the snapshots whose paths begin in that way.

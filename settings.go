@@ -104,11 +104,11 @@ func (s *settings) resolve(flags *pflag.FlagSet, lookup func(string) (string, bo
 		}
 		if name, value, set := fromEnvironment(flag); set {
 			if problem := flag.Value.Set(value); problem != nil {
-				err = usageError{fmt.Sprintf("%s: %v", name, problem)}
+				err = usageError{fmt.Sprintf("%s=%q: %s", name, value, valueAdvice(flag, problem))}
 			}
 		} else if value, set := file[flag.Name]; set {
 			if problem := flag.Value.Set(fmt.Sprint(value)); problem != nil {
-				err = usageError{fmt.Sprintf("%s, key %q: %v", s.Config, flag.Name, problem)}
+				err = usageError{fmt.Sprintf("%s, key %q: %s", s.Config, flag.Name, valueAdvice(flag, problem))}
 			}
 		}
 		delete(file, flag.Name)
