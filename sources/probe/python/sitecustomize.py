@@ -16,9 +16,14 @@ class _ProbeStarter:
     LIBRARIES = frozenset((
         "torch", "cupy", "rmm", "jax", "taichi", "quadrants", "algan", "vibespatial", "vramscope_probe"))
     PATIENCE = 10.0  # seconds for a library that was asked for to appear
+    PAUSE = 0.02  # seconds between two looks for it
+    FORK_PATIENCE = 2.0  # seconds at most that a fork waits for a start that is under way
 
     def __init__(self):
         self.waits_in = 0  # the process whose thread waits: threads do not survive a fork
+        self.thread = self.ended = None
+        self.again = False  # the thread ended for a fork
+        self.hooked = False
 
     def find_spec(self, name, path=None, target=None):
         if name in self.LIBRARIES and self.waits_in != os.getpid():
@@ -29,38 +34,95 @@ class _ProbeStarter:
         try:
             import threading
             self.waits_in = os.getpid()
-            threading.Thread(target=self.start, name="vramscope-start", daemon=True).start()
+            self.ended = threading.Event()
+            self.thread = threading.Thread(target=self.start, args=(self.ended,), name="vramscope-start", daemon=True)
+            self.thread.start()
         except BaseException:
             pass
 
-    def start(self):
+    def start(self, ended):
         """Imports the probe, which starts it, once a library is there. For one
         that could not be loaded it is armed again."""
         try:
-            import time
-            pause, end = 0.02, time.monotonic() + self.PATIENCE
-            while time.monotonic() < end:
-                if not self.LIBRARIES.isdisjoint(sys.modules):
-                    import vramscope_probe  # noqa: F401
-                    if self in sys.meta_path:
-                        sys.meta_path.remove(self)
-                    return
-                time.sleep(pause)
-                pause = min(2 * pause, 1.0)
+            self.hook()
+            looks = int(self.PATIENCE / self.PAUSE)
+            while self.LIBRARIES.isdisjoint(sys.modules) and looks and not ended.wait(self.PAUSE):
+                looks -= 1
+            if looks and not ended.is_set():
+                import vramscope_probe  # noqa: F401
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
             self.waits_in = 0
+        except BaseException:
+            pass
+
+    def hook(self):
+        """Has whatever is to go on behind a fork go on as a pending call of the
+        interpreter: Python looks for threads at the fork's very end, and
+        threading forgets in a child those that began before. What is called is
+        Python's own truth test of this object, queued without a bytecode being
+        run (pending.py)."""
+        if self.hooked:
+            return
+        import ctypes
+        import functools
+        self.hooked = True
+        call = ctypes.cast(ctypes.pythonapi.PyObject_IsTrue, ctypes.c_void_p)
+        queue = functools.partial(ctypes.pythonapi.Py_AddPendingCall, call, ctypes.c_void_p(id(self)))
+        os.register_at_fork(after_in_parent=queue, after_in_child=queue)
+
+    def __bool__(self):
+        again, self.again = self.again, False
+        if again and self in sys.meta_path:
+            self.wait()
+        return False  # anything else would be an error of the pending call
+
+    def before_fork(self):
+        """Ends the thread: Python warns of a fork beside threads, and this one
+        is none of the program's. The probe's own hooks come too late for a fork
+        that began before it had started."""
+        try:
+            thread, self.thread = self.thread, None
+            if thread is None or not thread.is_alive():
+                return
+            import time
+            self.again, end = True, time.monotonic() + self.FORK_PATIENCE
+            self.ended.set()
+            thread.join(self.FORK_PATIENCE)
+            # The kernel, which Python asks, counts it for a moment longer.
+            while os.path.exists("/proc/self/task/%s" % thread.native_id) and time.monotonic() < end:
+                time.sleep(0.0002)
+            probe = sys.modules.get("vramscope_probe")
+            if probe is not None:
+                self.again = False
+                probe.SESSION._before_fork()
         except BaseException:
             pass
 
     def forked(self):
         """In a child whose parent loaded a library but had no probe yet."""
-        if self in sys.meta_path and not self.LIBRARIES.isdisjoint(sys.modules):
-            self.wait()
+        self.thread = None
+        self.again = "vramscope_probe" not in sys.modules and not self.LIBRARIES.isdisjoint(sys.modules)
+
+
+def _is_there(name):
+    """Whether a module can be found, for every Python that may come by: a render's
+    scripts start older ones, too."""
+    try:
+        from importlib.util import find_spec
+    except ImportError:
+        import imp
+        try:
+            imp.find_module(name)
+        except ImportError:
+            return False
+        return True
+    return find_spec(name) is not None
 
 
 def _hand_on():
     """Runs the sitecustomize that this one hides. Meanwhile this one's folder is
     nowhere to be found; children find it again afterwards."""
-    import importlib.util
     own = os.path.dirname(os.path.abspath(__file__))
     here = sys.modules.pop("sitecustomize", None)
     path, variable = sys.path[:], os.environ.get("PYTHONPATH", "")
@@ -68,7 +130,7 @@ def _hand_on():
     sys.path[:] = [entry for entry in path if os.path.abspath(entry or ".") != own]
     os.environ["PYTHONPATH"] = os.pathsep.join(e for e in entries if os.path.abspath(e or ".") != own)
     try:
-        if importlib.util.find_spec("sitecustomize") is not None:
+        if _is_there("sitecustomize"):
             import sitecustomize  # noqa: F401
     finally:
         sys.path.insert(path.index(own) if own in path else 0, own)
@@ -80,10 +142,10 @@ def _hand_on():
 
 
 try:
-    if os.environ.get("VRAMSCOPE_TARGET") and os.environ.get("VRAMSCOPE_PROBE") != "0":
+    if sys.version_info >= (3, 9) and os.environ.get("VRAMSCOPE_TARGET") and os.environ.get("VRAMSCOPE_PROBE") != "0":
         _starter = _ProbeStarter()
         sys.meta_path.insert(0, _starter)
-        os.register_at_fork(after_in_child=_starter.forked)
+        os.register_at_fork(before=_starter.before_fork, after_in_child=_starter.forked)
 except BaseException:
     pass
 _hand_on()

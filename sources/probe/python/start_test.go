@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -188,6 +189,77 @@ print("on", "vramscope_probe" in sys.modules)
 			if line := p.Line(); line != "on False" {
 				t.Errorf("the program printed %q", line)
 			}
+			p.Quiet()
+		})
+	}
+}
+
+// Pythons that are too old for the probe run as ever, and so does the user's own
+// sitecustomize in them.
+func TestOlderPythonsRunAsEver(t *testing.T) {
+	interpreters, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".pyenv/versions/*/bin/python"))
+	for _, name := range []string{"python2", "python2.7", "python3.6", "python3.7", "python3.8"} {
+		if path, err := exec.LookPath(name); err == nil {
+			interpreters = append(interpreters, path)
+		}
+	}
+	const old = "import sys; sys.exit(sys.version_info >= (3, 9))"
+	tried := 0
+	for _, interpreter := range interpreters {
+		if exec.Command(interpreter, "-c", old).Run() != nil {
+			continue // not old, or a name that stands for none
+		}
+		tried++
+		for _, own := range []bool{false, true} {
+			modules := map[string]string{"torch": "loaded = True\n"}
+			want := "hi\n"
+			if own {
+				modules["sitecustomize"] = "print('mine')\n"
+				want = "mine\nhi\n"
+			}
+			command := exec.Command(interpreter, "-c", "import torch; print('hi')")
+			command.Env = append(os.Environ(), "VRAMSCOPE_TARGET=1",
+				"PYTHONPATH="+pythontest.Module(t)+string(filepath.ListSeparator)+userFolder(t, modules))
+			if said, err := command.CombinedOutput(); err != nil || string(said) != want {
+				t.Errorf("%s, with a sitecustomize of its own: %v: %v, %q", interpreter, own, err, said)
+			}
+		}
+	}
+	if tried == 0 {
+		t.Skip("no Python before 3.9 is here to be tried")
+	}
+}
+
+// A program that forks as soon as its library is there sees no warning of
+// threads that it did not start, and is let in all the same.
+func TestAForkDuringTheStartWarnsOfNothing(t *testing.T) {
+	for name, fork := range map[string]string{
+		"at once":          "fork()",
+		"again and again":  "for _ in range(20): fork()",
+		"during an import": "import slow",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := launched(t, `
+import os, sys, warnings
+warnings.simplefilter("default")
+def fork():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+sys.modules["forking"] = sys.modules["__main__"]
+import torch
+`+fork+`
+print("forked")
+sys.stdin.read()
+`, map[string]string{"torch": "loaded = True\n", "slow": "import forking\nfor _ in range(20): forking.fork()\n"})
+			if line := p.Line(); line != "forked" {
+				t.Fatalf("it said %q", line)
+			}
+			p.Until("the probe's socket is there", func() bool {
+				found, _ := filepath.Glob(filepath.Join(p.Directory, "*.sock"))
+				return len(found) == 1
+			})
 			p.Quiet()
 		})
 	}
