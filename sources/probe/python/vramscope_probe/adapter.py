@@ -6,6 +6,7 @@ said in the terms of the record format (recorder/FORMAT.md): bytes are int,
 times are monotonic nanoseconds, a counter that is not known is left out and
 says why.
 """
+import json
 import sys
 import time
 
@@ -36,11 +37,9 @@ class Sets:
 
 
     def fill(self, face, counters):
-        """Adds a counter set of which only the counters change: face is a
-        counter_set, counters {counter: int} without any that is None."""
-        entry = dict(face)
-        entry["c"] = counters
-        self.sets.append(entry)
+        """Adds a counter set of which only the counters change: face is a Face,
+        counters {counter: int} without any that is None."""
+        self.sets.append(face.with_counters(counters))
 
 
 def counter_set(identity, of, name, device, call, counters, inside="", why=None):
@@ -58,6 +57,34 @@ def counter_set(identity, of, name, device, call, counters, inside="", why=None)
     if why:
         entry["why"] = dict(why)
     return entry
+
+
+class FacedSet(dict):
+    """A counter set whose text is made already."""
+
+    __slots__ = ("text",)  # as JSON, with "c" at its end
+
+
+class Face:
+    """What stays of a counter set from sample to sample, put into words once. It
+    belongs to one thread at a time."""
+
+    def __init__(self, entry):
+        self._entry = {key: value for key, value in entry.items() if key != "c"}
+        self._begin = json.dumps(self._entry, ensure_ascii=False, separators=(",", ":"))[:-1].replace("%", "%%")
+        self._shape = ((), "")  # the counters' names, and the text that their values complete
+
+    def with_counters(self, counters):
+        """The set with counters, {counter: int}, as a FacedSet."""
+        names, text = self._shape
+        if names != tuple(counters):
+            names = tuple(counters)
+            text = '%s,"c":{%s}}' % (self._begin, ",".join('"%s":%%d' % name for name in names))
+            self._shape = (names, text)
+        entry = FacedSet(self._entry)
+        entry["c"] = counters
+        entry.text = text % tuple(counters.values())
+        return entry
 
 
 class Report:

@@ -13,12 +13,12 @@ class Sampler:
     """Samples, states and what was noted meanwhile. Every exception is counted
     and told in the next sample.
 
-    Which adapters' libraries are there is looked at in sample(look=True). In
-    between, one counts as there that was, and one counts as there as soon as
-    its module is.
+    Which adapters' libraries are there is looked at in sample(look=True), and as
+    soon as the module of one is there.
     """
 
-    def __init__(self):
+    def __init__(self, src):
+        self.src = src  # the name of the source
         self.number = 0  # of the last sample
         self.mistakes = 0  # exceptions, in all
         self._told = {}  # text -> how often, since the last sample
@@ -26,24 +26,23 @@ class Sampler:
         self._known = 0  # adapters at the last look
         self._drained = ()  # those that are there and note something
         self._sampled = ()  # those that are there and have counter sets
-        self._absent = ()  # (module, adapter) of those that are not there
+        self._absent = ()  # the modules of those that are not there
 
     def sample(self, look=True):
-        """A sample record without its source. With look the libraries are
+        """A sample record. With look the libraries are
         looked for anew."""
         self.number += 1
-        if look:
+        if look or self._known != len(ADAPTERS):
             self._look()
-        else:
-            self._look_for_new()
         now = time.monotonic_ns()
-        sets = []
+        out = Sets(look)
         for adapter in self._sampled:
-            sets += self._asked(adapter, now, look)
+            self._ask(adapter, now, out)
+        sets = out.sets
         if len(sets) > MAXIMUM_SETS:
             self.note("probe", "%d counter sets were left out of a sample" % (len(sets) - MAXIMUM_SETS))
             del sets[MAXIMUM_SETS:]
-        record = {"t": "s", "ns": now, "seq": self.number, "sets": sets}
+        record = {"t": "s", "src": self.src, "ns": now, "seq": self.number, "sets": sets}
         if self._told:
             record["err"] = self._trouble()
         return record
@@ -98,14 +97,8 @@ class Sampler:
 
     def _look_for_new(self):
         """Looks again where an adapter or the module of one has come."""
-        modules = sys.modules
-        if self._known != len(ADAPTERS):
+        if self._known != len(ADAPTERS) or not sys.modules.keys().isdisjoint(self._absent):
             self._look()
-            return
-        for module, adapter in self._absent:
-            if module in modules:
-                self._look()
-                return
 
     def _look(self):
         adapters = list(ADAPTERS)
@@ -114,7 +107,7 @@ class Sampler:
             kind = type(adapter)
             try:
                 if adapter.library() is None:
-                    absent.append((adapter.module, adapter))
+                    absent.append(adapter.module)
                     self._kept.pop(adapter, None)
                     continue
             except BaseException as error:
@@ -126,26 +119,26 @@ class Sampler:
                 sampled.append(adapter)
         self._known, self._drained, self._sampled, self._absent = len(adapters), drained, sampled, absent
 
-    def _asked(self, adapter, now, look):
-        """The sets of one adapter. One that is asked seldom gives its last ones
-        meanwhile."""
+    def _ask(self, adapter, now, out):
+        """Adds the sets of one adapter. One that is asked seldom gives its last
+        ones meanwhile, and one that fails gives none."""
+        before = len(out.sets)
         try:
             period = adapter.period
             if period:
                 kept = self._kept.get(adapter)
                 if kept is not None and now - kept[0] < period * 1e9:
-                    return kept[1]
-            out = Sets(look)
+                    out.sets += kept[1]
+                    return
             adapter.sample(out)
             if period:
-                self._kept[adapter] = (now, out.sets)
-            return out.sets
+                self._kept[adapter] = (now, out.sets[before:])
         except BaseException as error:
+            del out.sets[before:]
             if self._is_there(adapter):
                 self.note(adapter.name, error)
             else:
                 self._known = -1  # its library has gone since the last look
-            return []
 
     @staticmethod
     def _is_there(adapter):

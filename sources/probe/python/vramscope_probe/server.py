@@ -10,7 +10,7 @@ from .backlog import Backlog
 from .ledger import Ledger
 from .place import open_listener, peer_fault
 from .reader import Line, Reader
-from .wire import PROTOCOL, decode_line, encode_ack, encode_record, encode_state, encode_strings
+from .wire import PROTOCOL, decode_line, encode_ack, encode_record, encode_sample, encode_state, encode_strings
 
 MAXIMUM_READERS = 64
 MAXIMUM_CONNECTIONS = 96  # those that have not said hello yet included
@@ -97,8 +97,8 @@ class Server:
                 self._send(reader, now)
 
     def publish(self, record):
-        """Hands a record (with t and ns, without src) to every reader that wants
-        it."""
+        """Hands a record that is no sample (with t and ns, without src) to every
+        reader that wants it."""
         kind = record["t"]
         if kind == "str":
             self._keep_strings(record)
@@ -115,11 +115,19 @@ class Server:
                 self.unencoded += 1
             return
         weight = len(record.get("op", ())) if kind == "ev" else 1
-        line = Line(kind if kind in ("s", "ev") else "state" if kind == "str" else "line",
-                    data, weight)
-        if line.kind in ("s", "line"):
+        line = Line("ev" if kind == "ev" else "state" if kind == "str" else "line", data, weight)
+        if line.kind == "line":
             self._backlog.add(data, record["ns"])
         self._push_all(line)
+
+    def publish_sample(self, record):
+        """The same for a sample, which is whole as it is."""
+        data = encode_sample(record)
+        if data is None:
+            self.unencoded += 1
+            return
+        self._backlog.add(data, record["ns"])
+        self._push_all(Line("s", data))
 
     def publish_state(self, record):
         """Gives a state to those who have one, and the whole with its strings to

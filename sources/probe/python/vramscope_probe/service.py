@@ -30,9 +30,10 @@ class Service:
     def __init__(self, path, facts, rate, abilities):
         self.src = "pid:%d-%d" % (facts["pid"], facts["start"])
         self.rate = rate
+        self._period = int(1e9 / rate)  # nanoseconds between samples while somebody watches
         self.recording = False
         self._noted = False  # the render left something since the last look, and will go on
-        self.sampler = Sampler()
+        self.sampler = Sampler(self.src)
         self._facts = facts
         self._abilities = abilities
         self._can = {"have": [], "cmds": [], "nocmds": {}, "gpus": [], "safe": "pending"}
@@ -168,7 +169,7 @@ class Service:
 
     def _next_sample(self):
         if self.server.watched() or self.recording:
-            return self._sampled + int(1e9 / self.rate)
+            return self._sampled + self._period
         return self._sampled + IDLE_PERIOD
 
     def _hand_on(self):
@@ -208,7 +209,7 @@ class Service:
         if self.server.unencoded:
             self.sampler.note("probe", "%d records were too long to be sent" % self.server.unencoded)
             self.server.unencoded = 0
-        self.server.publish(self.sampler.sample(look))
+        self.server.publish_sample(self.sampler.sample(look))
 
     def _state(self):
         """Gives the whole state to those who need it. Strings that it names go

@@ -2,7 +2,7 @@
 external one, and that of Metal."""
 import sys
 
-from .adapter import Adapter, counter_set, register
+from .adapter import Adapter, Face, counter_set, register
 from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of
 from .peaks import PeakRegions
 from .pressure import MINIMUM_RECLAIMABLE
@@ -123,8 +123,8 @@ class TorchAdapter(Adapter):
         if expandable:
             why["releasable"] = "the pages of expandable segments go back one by one, and no counter tells how many"
         device = gpu_uuid(ordinal)
-        return (counter_set("torch:%d" % ordinal, "pool", "torch", device, self.CALL, {}, why=why),
-                counter_set("peaks:%d" % ordinal, "peaks", "peaks of torch", device, self.CALL, {}))
+        return (Face(counter_set("torch:%d" % ordinal, "pool", "torch", device, self.CALL, {}, why=why)),
+                Face(counter_set("peaks:%d" % ordinal, "peaks", "peaks of torch", device, self.CALL, {})))
 
     def sample_asynchronous(self, out, ordinal):
         """This backend leaves everything to the driver's default pool, and

@@ -4,6 +4,8 @@ recorder/FORMAT.md allows whatever an adapter hands in.
 import json
 import re
 
+from .adapter import FacedSet
+
 PROTOCOL = 1  # the version that is written and read
 MINIMUM_PROTOCOL = 1
 MAX_LINE = 1 << 20  # bytes, without the line feed
@@ -21,6 +23,19 @@ def encode_record(record):
     for one."""
     line = _compact(record) + b"\n"
     return line if len(line) <= MAX_LINE + 1 else None
+
+
+def encode_sample(record):
+    """The line of a sample record. Sets whose text is made already (FacedSet)
+    are not put into words again."""
+    if not all(type(entry) is FacedSet for entry in record["sets"]) or "err" in record:
+        return encode_record(record)
+    text = '{"t":"s","src":"%s","ns":%d,"seq":%d,"sets":[%s]}\n' % (
+        record["src"], record["ns"], record["seq"], ",".join([entry.text for entry in record["sets"]]))
+    line = text.encode("utf-8", "replace")
+    if len(line) > MAX_LINE + 1 or _has_long_number(line):
+        return encode_record(record)
+    return line
 
 
 def with_dropped(line, dropped):
@@ -104,9 +119,13 @@ def _compact(value):
     except (TypeError, ValueError, RecursionError):
         text = _written(value, 0)
     line = text.encode("utf-8", "replace")
-    if b"0" * 19 in line.translate(_alike) and _long_number.search(line):
+    if _has_long_number(line):
         line = _written(value, 0).encode("utf-8", "replace")
     return line
+
+
+def _has_long_number(line):
+    return b"0" * 19 in line.translate(_alike) and _long_number.search(line) is not None
 
 
 def _written(value, depth, in_list=False):
