@@ -243,18 +243,25 @@ func TestRecordReportRender(t *testing.T) {
 
 // TestCutRecordingOpens cuts a recording in the middle of a record.
 func TestCutRecordingOpens(t *testing.T) {
-	path := record(t, "run.vscope")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := filepath.Join(t.TempDir(), "cut.vscope")
-	if err := os.WriteFile(cut, content[:len(content)*2/3+7], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, problems, code := run(t, "report", cut)
-	if code != exitFine || !strings.Contains(out, "missing") {
-		t.Errorf("report of a cut recording ends with %d: %s%s", code, out, problems)
+	for name, cut := range map[string]func(content []byte) []byte{
+		"run.vscope": func(content []byte) []byte { return content[:len(content)*2/3+7] },
+		"lines.vscope": func(content []byte) []byte { // its recorder was killed
+			return content[:bytes.LastIndexByte(content[:len(content)*2/3], '\n')+1]
+		},
+		"run.vscope.zst": func(content []byte) []byte { return content[:len(content)*2/3] },
+	} {
+		content, err := os.ReadFile(record(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, cut(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, problems, code := run(t, "report", path)
+		if code != exitFine || !strings.Contains(out, "missing") || !strings.Contains(out, "not finished") || strings.Contains(out, "complete") {
+			t.Errorf("%s: report of a cut recording ends with %d: %s%s", name, code, out, problems)
+		}
 	}
 }
 

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/recorder/open"
+	"vramscope/sources/file"
 )
 
 // load reads a recording or a memory dump to its end and returns everything it
@@ -39,6 +42,7 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 	store := model.NewStore(model.DefaultOptions())
 	store.Add(model.SourceInfo{ID: id, Name: path, File: path})
 	status, why := model.StatusComplete, ""
+	goesOn := map[string]bool{} // sources that have said hello
 	for {
 		record, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -51,13 +55,21 @@ func (p *program) load(ctx context.Context, path string) (*model.Snapshot, strin
 		if err := store.Fold(id, record); err != nil {
 			return nil, "", err
 		}
+		switch record.(type) {
+		case *recorder.Hello:
+			goesOn[record.Source()] = true
+		case *recorder.Bye:
+			delete(goesOn, record.Source())
+		}
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
 		}
 	}
 	problems := reader.Problems()
-	if problems.CutBytes > 0 && status == model.StatusComplete {
-		status, why = model.StatusCut, "the file ends in the middle of a record: it was read up to the last whole one"
+	if status == model.StatusComplete && (problems.CutBytes > 0 || reader.Truncated() || len(goesOn) > 0) {
+		cut := &file.CutError{Path: path, Bytes: problems.CutBytes, Packed: reader.Truncated(), LastNs: problems.LastNs,
+			Sources: slices.Sorted(maps.Keys(goesOn)), BadLines: problems.BadLines + problems.LongLines}
+		status, why = model.StatusCut, cut.Error()
 	}
 	store.SetProgress(id, model.Progress{Done: reader.Size(), Size: reader.Size(), Problems: problems})
 	store.SetStatus(id, status, why)

@@ -186,7 +186,7 @@ func TestRunRecordsWhatTheDiskTakes(t *testing.T) {
 		t.Errorf("the file grew from %d to %d bytes", before, after)
 	}
 	text, _, _ := run(t, "report", path)
-	if !strings.Contains(text, "process demo render") {
+	if !strings.Contains(text, "process demo render") || !strings.Contains(text, "not finished") || strings.Contains(text, "complete") {
 		t.Errorf("what fitted holds:\n%s", text)
 	}
 }
