@@ -3,17 +3,25 @@
 One process runs the loop in slices, in turns with the probe's thread at 10 Hz
 (and a vramscope that records, connected) and with the thread ended. A pair is
 four slices, with-without-without-with, so that a drift of the machine's clocks
-cancels. Printed are the median of the pairs' ratios and its 95 % bootstrap
-interval: for a reader that reads, one stopped with SIGSTOP and one killed, and
-for the loop against itself, which shows what can be told apart at all. Beside
-it stands the processor time that the probe's thread took, which bounds what it
-can cost a loop that never lets go of the interpreter.
+cancels. Printed are the median and the mean of the pairs' ratios with their 95 %
+bootstrap intervals, and how long a round takes: for a reader that reads, one
+stopped with SIGSTOP and one killed, and for the loop against itself, which shows
+what can be told apart at all. Beside it stands the processor time that the
+probe's thread took, which bounds what it can cost a loop that never lets go of
+the interpreter.
 
-    python3 cost.py BINARY MODULE [PAIRS]
+A slice with the thread is one of its steady state: it begins after the first
+sample, at a random moment between two samples, two looks for libraries and two
+states, so that all of them come as often as they do in a long run. What the
+thread's start takes is printed apart. The main thread has a core of its own, and
+Python's collector is off in both kinds of slice.
 
-BINARY is vramscope, MODULE the folder of vramscope_probe.py. Ends with 1 when
-the median is over the goal.
+    python3 cost.py BINARY MODULE [SECONDS]
+
+BINARY is vramscope, MODULE the folder of vramscope_probe.py, SECONDS about how
+long it may take in all. Ends with 1 when the median is over the goal.
 """
+import gc
 import os
 import random
 import signal
@@ -21,18 +29,49 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-PAIRS = 100
-SECONDS = 0.2  # of one slice: two samples at 10 Hz
+PAIRS = 30  # of a condition at least
+ALTOGETHER = 240.0  # seconds
+SECONDS = 0.4  # of one slice: four samples at 10 Hz
+LEAD = 0.05  # of a slice, that long the loop runs before it is timed
 GOAL = 0.005
 
 
-def interval(ratios, rounds=4000):
-    """The 95 % bootstrap interval of the median."""
-    random.seed(1)
-    medians = sorted(statistics.median(random.choices(ratios, k=len(ratios))) for _ in range(rounds))
-    return medians[int(rounds * 0.025)], medians[int(rounds * 0.975)]
+def interval(values, of, rounds=4000):
+    """The 95 % bootstrap interval of the median or the mean."""
+    drawn = random.Random(1)
+    found = sorted(of(drawn.choices(values, k=len(values))) for _ in range(rounds))
+    return found[int(rounds * 0.025)], found[int(rounds * 0.975)]
+
+
+class Core:
+    """A core for the main thread, which the process's other threads keep off."""
+
+    def __init__(self):
+        cores = os.sched_getaffinity(0)
+        self.own, self.others = {max(cores)}, cores - {max(cores)}
+        self.main = threading.get_native_id()
+
+    def keep(self):
+        """Puts every thread where it belongs: new ones begin on the main
+        thread's core."""
+        if not self.others:
+            return
+        for task in map(int, os.listdir("/proc/self/task")):
+            try:
+                os.sched_setaffinity(task, self.own if task == self.main else self.others)
+            except OSError:
+                pass  # a thread that has just ended
+
+    def started_beside(self, command):
+        """A process on the other cores."""
+        os.sched_setaffinity(self.main, self.others or self.own)
+        try:
+            return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        finally:
+            self.keep()
 
 
 class Loop:
@@ -48,24 +87,28 @@ class Loop:
         self.rounds = max(1, int(self.rounds * SECONDS / self.seconds()))
 
     def seconds(self):
+        """Of one slice."""
+        self.run(int(self.rounds * LEAD))
+        begin = time.perf_counter()
+        self.run(self.rounds)
+        return time.perf_counter() - begin
+
+    def run(self, rounds):
         torch, x = self.torch, self.x
         torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(self.rounds):
+        for _ in range(rounds):
             y = x + 1.0
             z = y * x
             y = z.sum()
         torch.cuda.synchronize()
-        return time.perf_counter() - begin
 
 
 class Reader:
     """A vramscope that records this process."""
 
-    def __init__(self, binary, directory, probe):
+    def __init__(self, binary, directory, core):
         file = os.path.join(directory, "recording-%d.vscope" % time.monotonic_ns())
-        self.process = subprocess.Popen([binary, "record", "-o", file, "pid:%d" % os.getpid()],
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = core.started_beside([binary, "record", "-o", file, "pid:%d" % os.getpid()])
         deadline = time.monotonic() + 20
         while not self.reads(file):
             if time.monotonic() > deadline:
@@ -91,42 +134,87 @@ class Reader:
 class Switch:
     """Ends and starts the probe's thread; the socket and its readers stay."""
 
-    def __init__(self, probe):
-        self.service = probe.SESSION.service
-        self.cpu = self.watched = 0.0  # seconds of processor time, and of slices
-        self.samples = 0
+    def __init__(self, probe, core):
+        self.service, self.core = probe.SESSION.service, core
+        self.loads = []  # of the slices: seconds of processor time a second
+        self.starts = []  # seconds of processor time until the first sample
+        self.samples = self.watched = 0  # samples in, and seconds of the slices
 
     def on(self, loop):
-        """A slice with the thread."""
-        self.service.run()
-        thread, before = self.service._thread, self.service.sampler.number
-        clock = time.pthread_getcpuclockid(thread.ident)
+        """Seconds of a slice with the thread."""
+        service = self.service
+        service._sampled = 0  # the first sample is due
+        first = service.sampler.number + 1
+        service.run()
+        self.core.keep()
+        deadline = time.monotonic() + 20
+        while service.sampler.number < first:
+            if time.monotonic() > deadline:
+                raise SystemExit("the probe's thread made no sample within 20 s")
+            time.sleep(0.001)
+        clock = time.pthread_getcpuclockid(service._thread.ident)
+        time.sleep(0.01)  # the sample is on its way
+        self.starts.append(time.clock_gettime(clock))
+        self.somewhere_between()
+        time.sleep(0.01)
+        samples, before = service.sampler.number, Moment(clock)
         seconds = loop.seconds()
-        self.cpu += time.clock_gettime(clock)
-        self.watched += seconds
-        self.service.pause(1.0)
-        self.samples += self.service.sampler.number - before
+        after = Moment(clock)
+        self.loads.append((after.cpu - before.cpu) / (after.wall - before.wall))
+        self.samples += service.sampler.number - samples
+        self.watched += after.wall - before.wall
+        service.pause(1.0)
         return seconds
 
+    def somewhere_between(self):
+        """Moves what comes at intervals to a random moment of each: otherwise a
+        slice would begin just after all of it."""
+        service, now = self.service, time.monotonic_ns()
+        service._sampled = now - int(random.random() * (1e8 if service.server.watched() else 1e9))
+        service._looked = now - int(random.random() * 1e9)
+        service._state_at = now - int(random.random() * 1e10)
+        service.wake()
+
     def told(self):
-        return "(%.1f samples a second; the probe's thread took %.3f %% of a core)" % (
-            self.samples / self.watched, 100 * self.cpu / self.watched)
+        """What the thread took."""
+        low, high = interval(self.loads, statistics.mean)
+        return "%.1f samples a second; the probe's thread took %.3f %% of a core (%.3f to %.3f), and %.0f us to start" % (
+            self.samples / self.watched, 100 * statistics.mean(self.loads), 100 * low, 100 * high,
+            1e6 * statistics.median(self.starts))
 
 
-def pairs(loop, switch, count):
-    """(with / without, …)"""
-    ratios = []
-    for _ in range(count):
-        first, without = switch.on(loop), loop.seconds()
+class Moment:
+    """Seconds of the wall and of a thread's clock."""
+
+    def __init__(self, clock):
+        self.wall, self.cpu = time.perf_counter(), time.clock_gettime(clock)
+
+
+def pairs(loop, core, on, count, seconds=0.0):
+    """[(seconds with, without)] of count pairs, and more until that long has
+    passed. on times a slice of the first kind."""
+    found, end = [], time.monotonic() + seconds
+    while len(found) < count or time.monotonic() < end:
+        core.keep()
+        gc.collect()
+        first, without = on(loop), loop.seconds()
         without += loop.seconds()
-        ratios.append((first + switch.on(loop)) / without)
-    return ratios
+        found.append((first + on(loop), without))
+    return found
 
 
-def report(name, ratios, note=""):
-    median = statistics.median(ratios)
-    low, high = interval(ratios)
-    print("%-42s %3d pairs  median %.4f  95 %% interval %.4f to %.4f  %s" % (name, len(ratios), median, low, high, note), flush=True)
+def report(name, loop, found, note=""):
+    """Prints a condition, and is (median, its upper bound)."""
+    ratios = [one / other for one, other in found]
+    median, mean = statistics.median(ratios), statistics.mean(ratios)
+    low, high = interval(ratios, statistics.median)
+    print("%s, %d pairs" % (name, len(ratios)))
+    print("    median %.4f (%.4f to %.4f), mean %.4f (%.4f to %.4f)" % ((median, low, high, mean) + interval(ratios, statistics.mean)))
+    print("    a round: %.3f us, %.3f us without" % tuple(
+        1e6 * statistics.mean(pair[i] for pair in found) / 2 / loop.rounds for i in (0, 1)))
+    if note:
+        print("    " + note)
+    sys.stdout.flush()
     return median, high
 
 
@@ -137,8 +225,8 @@ def history(loop, torch):
         torch.cuda.memory._record_memory_history(max_entries=100000, stacks="python")
         recorded = loop.seconds()
         torch.cuda.memory._record_memory_history(enabled=None)
-        return recorded / plain
-    report("stack history of 100,000 entries (python)", [one() for _ in range(10)])
+        return 2 * recorded, 2 * plain
+    report("stack history of 100,000 entries (python)", loop, [one() for _ in range(10)])
     torch.cuda.memory._record_memory_history(max_entries=100000, stacks="python")
     loop.seconds()
     begin = time.perf_counter()
@@ -149,26 +237,36 @@ def history(loop, torch):
 
 def main():
     binary, module = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else PAIRS
+    end = time.monotonic() + (float(sys.argv[3]) if len(sys.argv) > 3 else ALTOGETHER)
     directory = tempfile.mkdtemp(prefix="vs")
     os.environ.update(VRAMSCOPE_SOCKET_DIR=directory, VRAMSCOPE_RATE="10")
     sys.path.insert(0, module)
     import torch
     import vramscope_probe as probe
+    gc.collect()
+    gc.disable()
+    core = Core()
+    core.keep()
     loop = Loop(torch)
-    print("a slice is %d rounds of three kernels, %.2f us each launch" % (loop.rounds, 1e6 * loop.seconds() / loop.rounds / 3))
+    print("a slice is %d rounds of three kernels, %.2f us each launch; %s" % (
+        loop.rounds, 1e6 * loop.seconds() / loop.rounds / 3,
+        "the main thread has core %d to itself" % max(core.own) if core.others else "there is one core for everything"))
+    # What comes after the first condition: three more, and the history.
+    later = 3 * PAIRS * 4 * SECONDS * (1 + LEAD) + 20
     results = {}
-    for name, act, n in (("probe at 10 Hz, a reader connected", None, count), ("the reader is stopped with SIGSTOP", signal.SIGSTOP, count // 2),
-                         ("the reader is killed", signal.SIGKILL, count // 2)):
-        reader, switch = Reader(binary, directory, probe), Switch(probe)
+    for name, act in (("probe at 10 Hz, a reader connected", None), ("the reader is stopped with SIGSTOP", signal.SIGSTOP),
+                      ("the reader is killed", signal.SIGKILL)):
+        reader, switch = Reader(binary, directory, core), Switch(probe, core)
         if act is not None:
             reader.process.send_signal(act)
         probe.SESSION.service.pause(1.0)
-        results[name] = report(name, pairs(loop, switch, max(30, n)), switch.told())
+        seconds = 0.0 if act is not None else max(0.0, end - time.monotonic() - later)
+        results[name] = report(name, loop, pairs(loop, core, switch.on, PAIRS, seconds), switch.told())
         probe.SESSION.service.run()
+        core.keep()
         reader.end()
     probe.stop()
-    report("without a probe, against itself", [(loop.seconds() + loop.seconds()) / (loop.seconds() + loop.seconds()) for _ in range(max(30, count // 2))])
+    report("without a probe, against itself", loop, pairs(loop, core, Loop.seconds, PAIRS))
     history(loop, torch)
     median, high = results["probe at 10 Hz, a reader connected"]
     print("goal: within %.1f %%: %s" % (100 * GOAL, "met" if high <= 1 + GOAL else "median met, the interval reaches beyond it"
