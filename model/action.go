@@ -42,9 +42,12 @@ func (a *Action) Line() string {
 
 // Waiting is a command without an answer in a line: what it waits for, for how
 // long it has, and when it gives up. Now is monotonic ns, name what to call the
-// program.
+// program; "" leaves command and program out.
 func (a *Action) Waiting(now int64, name string) string {
 	text := CommandTitle(a.Command.Name) + " on " + name
+	if name == "" {
+		text = ""
+	}
 	switch {
 	case a.Accepted == nil:
 		text += " · sent, not taken yet"
@@ -55,11 +58,15 @@ func (a *Action) Waiting(now int64, name string) string {
 	}
 	if waited := (now - a.Sent) / 1e9; a.Sent > 0 && waited > 0 {
 		text += fmt.Sprintf(" · %d s", waited)
-		if limit := a.Command.TTL / 1000; limit > 0 && a.Accepted != nil && waited <= limit {
-			text += fmt.Sprintf(" of at most %d s", limit)
+		if limit := a.Command.TTL / 1000; limit > 0 && a.Accepted != nil {
+			if waited <= limit {
+				text += fmt.Sprintf(" of at most %d s", limit)
+			} else {
+				text += fmt.Sprintf(": its %d s are over, it begins no more", limit)
+			}
 		}
 	}
-	return text
+	return strings.TrimPrefix(text, " · ")
 }
 
 // outcome is before → after, and why it is not more.

@@ -68,7 +68,7 @@ func TestWhatACommandWaitsFor(t *testing.T) {
 		{nil, 9_900_000_000, "reclaim on render.py · sent, not taken yet · 4 s"},
 		{&recorder.Ack{State: recorder.AckAccepted}, 5_500_000_000, "reclaim on render.py · accepted"},
 		{&recorder.Ack{State: recorder.AckAccepted, Where: "the next frame boundary"}, 12_000_000_000, "reclaim on render.py · waits for the next frame boundary · 7 s of at most 30 s"},
-		{&recorder.Ack{State: recorder.AckAccepted, Where: "the device"}, 40_000_000_000, "reclaim on render.py · waits for the device · 35 s"}, // it runs
+		{&recorder.Ack{State: recorder.AckAccepted, Where: "the device"}, 40_000_000_000, "reclaim on render.py · waits for the device · 35 s: its 30 s are over, it begins no more"}, // it runs
 	} {
 		a.Accepted = check.accepted
 		if got := a.Waiting(check.now, "render.py"); got != check.want {

@@ -63,17 +63,32 @@ func (s *Snapshot) Targets(selected *SourceView, command string) ([]*SourceView,
 	if selected.Kind != recorder.KindDevice {
 		return []*SourceView{selected}, nil
 	}
-	device := selected.FirstDevice()
-	var targets []*SourceView
+	targets := s.programsOn(selected.FirstDevice())
+	if len(targets) == 0 {
+		return nil, &RefusedError{Command: command, Target: selected.title(), Why: "no process on it lets us in; " + howToAttach}
+	}
+	return targets, nil
+}
+
+// TargetsOn are the programs on a device (a GPU's UUID, or "host") that let us
+// in, whether or not the device has a source of its own. The error is a
+// *RefusedError where there is none.
+func (s *Snapshot) TargetsOn(device, command string) ([]*SourceView, error) {
+	targets := s.programsOn(device)
+	if len(targets) == 0 {
+		return nil, &RefusedError{Command: command, Target: device, Why: "no process on it lets us in; " + howToAttach}
+	}
+	return targets, nil
+}
+
+// programsOn are the programs that live on a device and obey something.
+func (s *Snapshot) programsOn(device string) (targets []*SourceView) {
 	for _, v := range s.Sources {
 		if v.Kind == recorder.KindProcess && v.File == "" && v.Uses(device) && v.Status.alive() && len(v.Hello.Commands) > 0 {
 			targets = append(targets, v)
 		}
 	}
-	if len(targets) == 0 {
-		return nil, &RefusedError{Command: command, Target: selected.title(), Why: "no process on it lets us in; " + howToAttach}
-	}
-	return targets, nil
+	return targets
 }
 
 // Uses says whether a process can use a device, or has memory on it.
@@ -91,7 +106,7 @@ func (s Status) alive() bool { return s == StatusLive || s == StatusStale }
 // *RefusedError.
 func Permit(v *SourceView, command string, readOnly bool) error {
 	if why := v.refusal(command, readOnly); why != "" {
-		return &RefusedError{Command: command, Target: v.title(), Why: why}
+		return &RefusedError{Command: command, Target: ProgramTitle(v.title(), v.Hello), Why: why}
 	}
 	return nil
 }

@@ -349,8 +349,12 @@ func bound[T any](list []T, limit int) []T {
 
 // log hands a line to the log, if anybody listens.
 func (f *fold) log(ns int64, level Level, kind EntryKind, text string, detail ...string) {
+	f.tell(Entry{Ns: ns, Level: level, Kind: kind, Text: text, Detail: detail})
+}
+
+func (f *fold) tell(entry Entry) {
 	if f.say != nil {
-		f.say(Entry{Ns: ns, Level: level, Kind: kind, Text: text, Detail: detail})
+		f.say(entry)
 	}
 }
 

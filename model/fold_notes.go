@@ -180,7 +180,7 @@ func (f *fold) finish(action *Action) {
 	if ack.State == recorder.AckDone && action.Command.Name == recorder.CommandResetPeak {
 		f.moment(Moment{Ns: ack.Ns, Frame: f.frame, Kind: MomentPeakReset, Text: "peak floor reset"})
 	}
-	f.log(ack.Ns, level, EntryAction, line, action.Detail()...)
+	f.tell(Entry{Ns: ack.Ns, Level: level, Kind: EntryAction, Text: line, Detail: action.Detail(), Command: action.Command.ID})
 }
 
 func (f *fold) findAction(id string) int {

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"strconv"
+
 	"vramscope/model/costs"
 	"vramscope/model/dump"
 	"vramscope/recorder"
@@ -179,10 +181,36 @@ type Entry struct {
 	Ns     int64
 	Source string // ID
 	Name   string // of the source
+	PID    int    // of the program, 0 where the source is none
+	Rank   *int   // of the program in its job, nil where it has none
 	Level  Level
 	Kind   EntryKind
 	Text   string   // one line
 	Detail []string // more lines: a command's results, an OOM's ladder
+
+	Command string // ID of the command that an EntryAction is about
+}
+
+// Title is what to call the source of an entry: several may have one name.
+func (e *Entry) Title() string { return programTitle(e.Name, e.PID, e.Rank) }
+
+// ProgramTitle is a source's name with what tells it from others of that name:
+// its number and its place in a job. Hello may be nil.
+func ProgramTitle(name string, hello *recorder.Hello) string {
+	if hello == nil {
+		return name
+	}
+	return programTitle(name, hello.PID, hello.Rank)
+}
+
+func programTitle(name string, pid int, rank *int) string {
+	if pid > 0 {
+		name += " " + strconv.Itoa(pid)
+	}
+	if rank != nil {
+		name += " rank " + strconv.Itoa(*rank)
+	}
+	return name
 }
 
 // Level is how much an Entry matters.

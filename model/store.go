@@ -106,8 +106,11 @@ func (s *Store) SetStatus(id string, status Status, why string) {
 	if status == StatusCut || abrupt {
 		level = LevelWarning
 	}
-	s.log.add(Entry{Ns: s.now(), Source: id, Name: source.name(), Level: level, Kind: EntrySource,
-		Text: cmp.Or(why, statusText(status))})
+	entry := Entry{Ns: s.now(), Source: id, Name: source.name(), Level: level, Kind: EntrySource, Text: cmp.Or(why, statusText(status))}
+	if len(source.keepers) == 1 {
+		entry = source.keepers[0].signed(entry)
+	}
+	s.log.add(entry)
 }
 
 // SetProgress says how far a file has been read.
@@ -219,7 +222,7 @@ func (s *Store) speaker(source *storedSource, src string, hello *recorder.Hello)
 	k := newKeeper(s.viewID(source, src), source.info.ID, src, limits, nil)
 	k.fold.say = func(entry Entry) {
 		entry.Source, entry.Name = k.id, cmp.Or(k.name(), source.name())
-		s.log.add(entry)
+		s.log.add(k.signed(entry))
 	}
 	source.keepers = append(source.keepers, k)
 	return k
@@ -300,6 +303,14 @@ func (s *storedSource) name() string {
 		}
 	}
 	return cmp.Or(s.info.Name, s.info.File, s.info.ID)
+}
+
+// signed is an entry with what tells the program from others of its name.
+func (k *keeper) signed(entry Entry) Entry {
+	if hello := k.fold.hello; hello != nil && hello.Kind == recorder.KindProcess {
+		entry.PID, entry.Rank = hello.PID, hello.Rank
+	}
+	return entry
 }
 
 func (k *keeper) name() string {

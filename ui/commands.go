@@ -38,14 +38,13 @@ func (d *Dashboard) command(name string, args recorder.CommandArgs) {
 		d.say(widget.StatusError, err.Error())
 		return
 	}
-	for _, target := range targets {
-		if err := model.Permit(target, name, d.options.ReadOnly); err != nil {
-			d.say(widget.StatusError, err.Error())
-			return
-		}
+	targets, refused := d.permitted(name, targets)
+	if len(targets) == 0 {
+		d.say(widget.StatusError, strings.Join(refused, " · "))
+		return
 	}
 	if !model.CommandAsks(name) {
-		d.send(name, args, targets)
+		d.send(name, args, targets, refused)
 		return
 	}
 	ids := make([]string, len(targets))
@@ -56,20 +55,29 @@ func (d *Dashboard) command(name string, args recorder.CommandArgs) {
 		title: model.CommandTitle(name) + "?",
 		text:  model.Confirmation(name, targets),
 		yes:   model.CommandTitle(name),
-		then:  func() { d.send(name, args, d.found(ids)) },
+		then:  func() { d.send(name, args, d.found(ids), refused) },
 	}
+}
+
+// permitted are the targets that a command can be sent to now, and why it is not
+// sent to the others: one that refuses does not keep it from the rest.
+func (d *Dashboard) permitted(name string, targets []*model.SourceView) (permitted []*model.SourceView, refused []string) {
+	for _, target := range targets {
+		if err := model.Permit(target, name, d.options.ReadOnly); err != nil {
+			refused = append(refused, err.Error())
+			continue
+		}
+		permitted = append(permitted, target)
+	}
+	return permitted, refused
 }
 
 // targets are the sources that a command meets: the selected one, or all on
 // its device when the reach is that wide.
 func (d *Dashboard) targets(name string) ([]*model.SourceView, error) {
 	selected := d.scene.newest
-	if d.wide && selected != nil && selected.Kind == recorder.KindProcess {
-		for _, view := range d.snapshot.Sources {
-			if view.Kind == recorder.KindDevice && view.FirstDevice() == d.scene.device {
-				selected = view
-			}
-		}
+	if d.wide && selected != nil && selected.Kind == recorder.KindProcess && selected.File == "" && d.scene.device != "" {
+		return d.snapshot.TargetsOn(d.scene.device, name)
 	}
 	return d.snapshot.Targets(selected, name)
 }
@@ -84,40 +92,45 @@ func (d *Dashboard) found(ids []string) (views []*model.SourceView) {
 	return views
 }
 
-// send sends a command to every target, each once.
-func (d *Dashboard) send(name string, args recorder.CommandArgs, targets []*model.SourceView) {
+// send sends a command to every target, each once. Refused is why others were
+// left out.
+func (d *Dashboard) send(name string, args recorder.CommandArgs, targets []*model.SourceView, refused []string) {
 	if args.Path != "" && len(targets) > 1 {
 		d.say(widget.StatusError, fmt.Sprintf("%s: %d programs cannot write one file; leave the path out, or press a to reach one program alone", model.CommandTitle(name), len(targets)))
 		return
 	}
-	last, sent := "", 0
+	batch := &sentBatch{title: model.CommandTitle(name), refused: refused}
 	for _, target := range targets {
 		command, err := d.outbox.Command(target, name, args, d.snapshot.Now)
 		if err != nil {
-			d.say(widget.StatusError, err.Error())
+			batch.refused = append(batch.refused, err.Error())
 			continue
 		}
 		if err := d.feed.Send(target.ID, command); err != nil {
 			d.outbox.Failed(target, command)
-			d.say(widget.StatusError, fmt.Sprintf("%s could not be sent to %s: %v", model.CommandTitle(name), target.Name, err))
+			batch.refused = append(batch.refused, fmt.Sprintf("%s could not be sent to %s: %v", model.CommandTitle(name), sourceTitle(target), err))
 			continue
 		}
-		d.sent = append(d.sent, sentCommand{target.ID, command.ID})
-		last = command.ID
-		sent++
+		sent := sentCommand{target.ID, command.ID}
+		d.sent = append(d.sent, sent)
+		batch.members = append(batch.members, batchMember{sentCommand: sent, name: sourceTitle(target), line: "sent", kind: widget.StatusBusy})
 	}
-	if sent > 0 {
-		d.say(widget.StatusBusy, fmt.Sprintf("%s sent to %s", model.CommandTitle(name), names(targets)))
-		d.message.said, d.message.command = false, last
-	}
+	d.sayBatch(batch)
 }
 
-func names(views []*model.SourceView) string {
-	all := make([]string, len(views))
-	for i, view := range views {
-		all[i] = sourceTitle(view)
+// sayBatch says what was sent, and to whom not.
+func (d *Dashboard) sayBatch(batch *sentBatch) {
+	switch {
+	case len(batch.members) == 0:
+		d.say(widget.StatusError, strings.Join(batch.refused, " · "))
+	case len(batch.members) == 1 && len(batch.refused) == 0:
+		only := &batch.members[0]
+		d.say(widget.StatusBusy, fmt.Sprintf("%s sent to %s", batch.title, only.name))
+		d.message.said, d.message.command = false, only.id
+	default:
+		d.batch = batch
+		d.tellBatch(true)
 	}
-	return strings.Join(all, ", ")
 }
 
 // record starts or ends a recording of what is selected.

@@ -67,10 +67,11 @@ type Dashboard struct {
 	interest Interest
 	choices  choices
 	sent     []sentCommand
-	offered  string    // ID of the source that c offers first: a file just written, or what was looked at before it
-	cameBack string    // ID of the run that was offered last
-	dumps    dumpWork  // what panes on a memory dump have had worked out
-	later    []tea.Cmd // what a typed command started
+	batch    *sentBatch // what a key sent last, where that went to several programs
+	offered  string     // ID of the source that c offers first: a file just written, or what was looked at before it
+	cameBack string     // ID of the run that was offered last
+	dumps    dumpWork   // what panes on a memory dump have had worked out
+	later    []tea.Cmd  // what a typed command started
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
 	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
@@ -93,7 +94,9 @@ type message struct {
 	kept bool
 	said bool // it answers a key: the next key takes it away, or lets go of it
 
-	command string // ID of the command that it waits for the answer of
+	command string     // ID of the command that it waits for the answer of
+	batch   *sentBatch // of which it tells, in lines
+	lines   []string   // under the text
 }
 
 func newDashboard(feed Feed, options Options) *Dashboard {
@@ -224,10 +227,10 @@ func (d *Dashboard) takeData() {
 	if d.snapshot == nil {
 		d.snapshot = &model.Snapshot{}
 	}
+	d.setScene()
 	d.readLog()
 	d.followCommands()
 	d.offerComeback()
-	d.setScene()
 	if d.scene.dumpOf(); d.choices.dump.refused != nil {
 		d.say(widget.StatusError, d.choices.dump.refused.Error())
 		d.choices.dump.refused = nil
@@ -266,21 +269,29 @@ func (d *Dashboard) readLog() {
 	for _, entry := range d.snapshot.Since(d.seen) {
 		d.seen = entry.Seq
 		switch {
+		case d.batch.tells(&entry):
 		case entry.Kind == model.EntryAction:
-			d.message = message{kind: actionKind(entry), text: entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
+			d.message = message{kind: actionKind(entry), text: entry.Title() + ": " + entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
 		case d.message.kept:
-		case entry.Kind == model.EntrySource && entry.Level == model.LevelWarning && d.looksAt(entry.Source):
-			d.message = message{kind: widget.StatusWarning, text: entry.Name + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
+		case isRemark(&entry) && d.looksAt(entry.Source):
+			d.message = message{kind: widget.StatusWarning, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
-			d.message = message{kind: widget.StatusError, text: entry.Name + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
+			d.message = message{kind: widget.StatusError, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		}
 	}
 }
 
-// looksAt says whether a live source is the one that is looked at.
+// isRemark says whether an entry is a warning of a source about itself, such as a
+// note of the program: it is shown where that source is looked at.
+func isRemark(entry *model.Entry) bool {
+	return entry.Level == model.LevelWarning && (entry.Kind == model.EntrySource || entry.Kind == model.EntryNote)
+}
+
+// looksAt says whether a live source, or a view of it, is the one that is looked
+// at.
 func (d *Dashboard) looksAt(source string) bool {
 	newest := d.scene.newest
-	return newest != nil && newest.Source == source && newest.File == ""
+	return newest != nil && (newest.ID == source || newest.Source == source) && newest.File == ""
 }
 
 // manySteps is from how many steps on a command's line says where each is told.

@@ -202,13 +202,17 @@ func (d *Dashboard) messageHeight() int {
 	if d.message.text == "" {
 		return 0
 	}
-	return widget.StatusHeight(d.message.text, d.width)
+	return widget.StatusHeight(d.message.text, d.width) + len(d.message.lines)
 }
 
 func (d *Dashboard) drawMessage(r grid.Region) {
 	note := ""
 	if d.message.wall > 0 {
 		note = clockTime(d.message.wall)
+	}
+	if len(d.message.lines) > 0 {
+		d.message.drawLines(r.Sub(0, 1, r.Width(), r.Height()-1))
+		r = r.Row(0)
 	}
 	widget.Status(r, d.message.kind, d.message.text, note)
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"vramscope/model"
@@ -32,6 +33,7 @@ type entryRows struct {
 const (
 	entryTime = iota
 	entryMark
+	entryPID
 	entrySource
 	entryText
 )
@@ -41,6 +43,7 @@ func newEventsPane() *eventsPane {
 	p.table = widget.Table{SortColumn: -1, Rows: &p.rows, Columns: []widget.TableColumn{
 		entryTime:   {Title: "time", Width: 8, Drop: 1},
 		entryMark:   {Title: "", Width: 1},
+		entryPID:    {Title: "pid", Width: 7, Align: grid.Right, Drop: 3},
 		entrySource: {Title: "source", Width: 12, Drop: 2},
 		entryText:   {Title: "what", Width: 10, Grow: 1},
 	}}
@@ -65,7 +68,7 @@ func (p *eventsPane) collect(s *scene) {
 	p.seen, p.changed = s.snapshot, false
 	p.rows.entries = p.rows.entries[:0]
 	for _, entry := range s.snapshot.Log {
-		if p.pattern.matches(entry.Text) || p.pattern.matches(entry.Name) {
+		if p.pattern.matches(entry.Text) || p.pattern.matches(entry.Title()) {
 			p.rows.entries = append(p.rows.entries, entry)
 		}
 	}
@@ -149,7 +152,7 @@ func (p *eventsPane) selectedText(s *scene) string {
 		return ""
 	}
 	entry := &p.rows.entries[p.table.Selected]
-	return entry.Name + ": " + entry.Text
+	return entry.Title() + ": " + entry.Text
 }
 
 func (p *eventsPane) details(s *scene) (string, []string) {
@@ -158,7 +161,7 @@ func (p *eventsPane) details(s *scene) (string, []string) {
 		return "", nil
 	}
 	entry := &p.rows.entries[p.table.Selected]
-	return "Event of " + entry.Name, append([]string{entry.Text}, entry.Detail...)
+	return "Event of " + entry.Title(), append([]string{entry.Text}, entry.Detail...)
 }
 
 func (rows *entryRows) Len() int { return len(rows.entries) }
@@ -173,6 +176,10 @@ func (rows *entryRows) DrawCell(r grid.Region, row, column int) {
 	case entryMark:
 		mark, style := entryLook(r, entry)
 		pen.Rune(style, mark)
+	case entryPID:
+		if entry.PID > 0 {
+			drawPID(&pen, grid.Of(themes.Dim), entry.PID, r.Width())
+		}
 	case entrySource:
 		r.FitMiddle(0, 0, r.Width(), grid.Of(themes.Dim), entry.Name)
 	case entryText:
@@ -181,6 +188,16 @@ func (rows *entryRows) DrawCell(r grid.Region, row, column int) {
 			style = grid.Of(themes.Error)
 		}
 		r.Text(0, 0, style, entry.Text)
+	}
+}
+
+// drawPID writes a number as it is, without separators and without garbage.
+func drawPID(pen *grid.Pen, style grid.Style, pid, width int) {
+	var room [20]byte
+	digits := strconv.AppendInt(room[:0], int64(pid), 10)
+	pen.Skip(max(width-len(digits), 0))
+	for _, digit := range digits {
+		pen.Rune(style, rune(digit))
 	}
 }
 

@@ -33,7 +33,7 @@ func TestResultLinesAreRead(t *testing.T) {
 	d := newScreen(t, trainedSnapshot(t), layout.Overview, 80, 24)
 	d.take(f.snapshot())
 	line := strings.Join(strings.Fields(textIn(d.grid.All().At(d.layout.Message))), " ")
-	if !strings.HasPrefix(line, "✓ force reclaim · 812.0 ms · 7.0 GiB back to the driver · torch 0: empty the cache: 14 segments") {
+	if !strings.HasPrefix(line, "✓ train.py 812 rank 3: force reclaim · 812.0 ms · 7.0 GiB back to the driver · torch 0: empty the cache: 14 segments") {
 		t.Errorf("the line is %q", line)
 	}
 	if !strings.Contains(d.message.text, "4 more reasons · 7 tells each of the 6 steps") {

@@ -20,35 +20,50 @@ type sentCommand struct {
 // they wait for and for how long, that nobody will answer any more, and where
 // the files are that they wrote.
 func (d *Dashboard) followCommands() {
-	waiting := d.sent[:0]
+	waiting, answered := d.sent[:0], false
 	for _, sent := range d.sent {
 		view := d.snapshot.Find(sent.view)
 		if view == nil {
 			d.giveUp(sent, "the program is gone; it did not answer")
+			answered = true
 			continue
 		}
-		action := view.Action(sent.id)
+		action, member := view.Action(sent.id), d.batch.member(sent)
 		switch {
 		case action == nil:
 			waiting = append(waiting, sent)
 		case action.Final != nil:
-			d.openWritten(view, action)
+			if member != nil {
+				member.answer(action)
+				answered = true
+			} else {
+				d.openWritten(view, action)
+			}
 		case isOver(view):
-			d.giveUp(sent, fmt.Sprintf("%s: %s ended before it answered", model.CommandTitle(action.Command.Name), view.Name))
+			d.giveUp(sent, fmt.Sprintf("%s: %s ended before it answered", model.CommandTitle(action.Command.Name), sourceTitle(view)))
+			answered = true
 		case action.Overdue(d.snapshot.Now):
-			d.giveUp(sent, fmt.Sprintf("%s: no answer came from %s, and none can come any more; the program may be in one long call", model.CommandTitle(action.Command.Name), view.Name))
+			d.giveUp(sent, fmt.Sprintf("%s: no answer came from %s, and none can come any more; the program may be in one long call", model.CommandTitle(action.Command.Name), sourceTitle(view)))
+			answered = true
 		default:
 			waiting = append(waiting, sent)
-			if d.message.command == sent.id {
+			if member != nil {
+				member.line = action.Waiting(d.snapshot.Now, "")
+			} else if d.message.command == sent.id {
 				d.message.text = action.Waiting(d.snapshot.Now, sourceTitle(view))
 			}
 		}
 	}
 	d.sent = waiting
+	d.tellBatch(answered && d.batch != nil)
 }
 
 // giveUp says why a command will not be answered.
 func (d *Dashboard) giveUp(sent sentCommand, why string) {
+	if member := d.batch.member(sent); member != nil {
+		member.line, member.kind = why, widget.StatusWarning
+		return
+	}
 	if d.message.command == sent.id || d.message.text == "" {
 		d.say(widget.StatusWarning, why)
 	}
@@ -56,16 +71,7 @@ func (d *Dashboard) giveUp(sent sentCommand, why string) {
 
 // sourceTitle is what to call a source in a line about it: several may have one
 // name.
-func sourceTitle(view *model.SourceView) string {
-	name := view.Name
-	if view.Hello != nil && view.Hello.PID > 0 {
-		name += " " + pidText(view.Hello.PID)
-	}
-	if view.Hello != nil && view.Hello.Rank != nil {
-		name += " rank " + pidText(*view.Hello.Rank)
-	}
-	return name
-}
+func sourceTitle(view *model.SourceView) string { return model.ProgramTitle(view.Name, view.Hello) }
 
 // openWritten opens the file that a command had the program write, beside what
 // is watched, and says how to get there.

@@ -94,7 +94,7 @@ func TestAProgramThatEndsDoesNotAnswer(t *testing.T) {
 	f, d, _ := snapshotScreen(t)
 	f.say(&recorder.Bye{Why: "exit 0"})
 	d.take(f.snapshot())
-	if !strings.Contains(d.message.text, "train.py ended before it answered") || len(d.sent) != 0 {
+	if !strings.Contains(d.message.text, "train.py 812 rank 3 ended before it answered") || len(d.sent) != 0 {
 		t.Errorf("%q, %d still waited for", d.message.text, len(d.sent))
 	}
 }
