@@ -103,8 +103,50 @@ func TestFallingPeaksAreSaid(t *testing.T) {
 	}
 }
 
+// TestImplausibleTracesAreSaid: what the program passes over is told, once a
+// scope.
+func TestImplausibleTracesAreSaid(t *testing.T) {
+	alloc, push, pop := recorder.CostEvent{Op: arena.OpAlloc, Slope: 4, ItemSize: 4}, recorder.CostEvent{Op: arena.OpTempPush}, recorder.CostEvent{Op: arena.OpTempPop}
+	for _, test := range []struct {
+		trace recorder.CostTrace
+		says  string
+	}{
+		{worked(), ""},
+		{recorder.CostTrace{}, ""},
+		{recorder.CostTrace{push, alloc, push, alloc, pop}, "1 never closed"},
+		{recorder.CostTrace{alloc, pop, push, pop, pop}, "2 closed that were never opened"},
+		{recorder.CostTrace{pop, push}, "1 never closed, so that their bytes count as kept, 1 closed that were never opened"},
+	} {
+		x := New(&recorder.Costs{Scopes: []recorder.ScopeCost{{Name: "shade", Trace: test.trace}}})
+		text := strings.Join(x.Problems, "\n")
+		if (text == "") != (test.says == "") || !strings.Contains(text, test.says) || test.says != "" && !strings.HasPrefix(text, "shade: ") {
+			t.Errorf("%+v: %q", test.trace, text)
+		}
+	}
+}
+
+// TestReportSaysWhyNothingIsKnown: negative and uncountable numbers, and drivers
+// that no scope has.
+func TestReportSaysWhyNothingIsKnown(t *testing.T) {
+	costs := tables()
+	costs.Scopes[0].Trace = recorder.CostTrace{{Op: arena.OpAlloc, Intercept: -5, Slope: 1, ItemSize: 4}}
+	report := New(costs).Report([]int64{1, 8}, map[string]int64{"pool": 1<<63 - 1, "primary": 1, "poool": 3})
+	var out bytes.Buffer
+	if err := report.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"not known at 1: event 0 comes to a negative", "not known at 1: it comes to an uncountable number of bytes",
+		`! no scope grows with "poool": write one of frames, num_fragments, num_pairs, pixels, pool, primary`,
+	} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("%q does not stand there once:\n%s", want, out.String())
+		}
+	}
+}
+
 func TestQuestions(t *testing.T) {
-	if frames, err := ParseFrames("1, 8,64"); err != nil || !slices.Equal(frames, []int64{1, 8, 64}) {
+	if frames, err := ParseFrames("1, 8,64,8"); err != nil || !slices.Equal(frames, []int64{1, 8, 64}) {
 		t.Errorf("%v, %v", frames, err)
 	}
 	for _, text := range []string{"", "0", "-1", "x", "1,", "1.5", "99999999999", "1,2,3,4,5,6,7,8,9", "\x1b[2J"} {

@@ -70,6 +70,11 @@ func New(costs *recorder.Costs) *Index {
 		x.Problems = append(x.Problems, dump.CleanText(problem))
 	}
 	for i := range x.Scopes {
+		if s := &x.Scopes[i]; len(x.Problems) < mostProblems {
+			if text := imbalance(s.Cost.Trace); text != "" {
+				x.Problems = append(x.Problems, s.title()+": "+text)
+			}
+		}
 		if s := &x.Scopes[i]; s.Falls.Frames > 0 && len(x.Problems) < mostProblems {
 			x.Problems = append(x.Problems, s.title()+": the peak falls "+s.Falls.String())
 		}

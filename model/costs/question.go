@@ -59,7 +59,7 @@ type QuestionError struct {
 // Error is one sentence that says what to write.
 func (e *QuestionError) Error() string { return fmt.Sprintf("%q: write %s", e.Text, e.Wants) }
 
-// ParseFrames reads numbers of frames, "8" or "1,8,64". The error is a
+// ParseFrames reads numbers of frames, "8" or "1,8,64", each once. The error is a
 // *QuestionError.
 func ParseFrames(text string) ([]int64, error) {
 	var frames []int64
@@ -68,7 +68,9 @@ func ParseFrames(text string) ([]int64, error) {
 		if err != nil || n < 1 || n > MostFrames || len(frames) == mostColumns {
 			return nil, &QuestionError{dump.CleanText(text), fmt.Sprintf("numbers of frames from 1 to %d, such as 8 or 1,8,64, and at most %d of them", MostFrames, mostColumns)}
 		}
-		frames = append(frames, n)
+		if !slices.Contains(frames, n) {
+			frames = append(frames, n)
+		}
 	}
 	return frames, nil
 }

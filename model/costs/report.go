@@ -99,7 +99,7 @@ func (x *Index) Report(frames []int64, drivers map[string]int64) *Report {
 	c := x.Costs
 	r := &Report{
 		Head: headOf(c), Corpus: cleaned(c.Corpus), Frames: frames, Drivers: []Pair{}, Scopes: []ScopeReport{}, NonArena: []RatioReport{},
-		NonArenaKnown: c.RatiosKnown, Extras: cleaned(c.Extras), Problems: append([]string{}, x.Problems...),
+		NonArenaKnown: c.RatiosKnown, Extras: cleaned(c.Extras), Problems: append(x.strangeDrivers(drivers), x.Problems...),
 		DensityPercentile: positive(c.DensityPercentile), DensitySafety: positive(c.DensitySafety),
 	}
 	for name, units := range drivers {
@@ -111,6 +111,9 @@ func (x *Index) Report(frames []int64, drivers map[string]int64) *Report {
 	}
 	for _, ratio := range c.Ratios {
 		r.NonArena = append(r.NonArena, RatioReport{dump.CleanText(ratio.Name), ratio.Ratio, ratio.P95, ratio.Samples})
+	}
+	if r.Problems == nil {
+		r.Problems = []string{}
 	}
 	return r
 }

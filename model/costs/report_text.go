@@ -116,6 +116,9 @@ func (r *Report) writeScope(out io.Writer, routes []ScopeReport) {
 	if replayed && hasReverse(routes) {
 		fmt.Fprintln(out, "  reverse peaks are charged the most padding that they can need: it depends on the arena's length")
 	}
+	for _, line := range uncountable(routes) {
+		fmt.Fprintf(out, "  %s\n", line)
+	}
 	if needs := needsOf(routes); len(needs) > 0 {
 		fmt.Fprintf(out, "  not known without %s\n", "--driver "+strings.Join(needs, "=N --driver ")+"=N")
 	}
@@ -182,6 +185,23 @@ func (r *ScopeReport) cells(peaks int, replayed, several bool) (cells []string) 
 		route = cmp.Or(r.common, "(every one)")
 	}
 	return append(cells, route)
+}
+
+// uncountable says why peaks are not known that no driver would make known: each
+// reason once, with the first number of frames that has it.
+func uncountable(routes []ScopeReport) (lines []string) {
+	seen := map[string]bool{}
+	for i := range routes {
+		for j := range routes[i].At {
+			at := &routes[i].At[j]
+			if at.Peak != nil || len(at.Needs) > 0 || seen[at.Why] {
+				continue
+			}
+			seen[at.Why] = true
+			lines = append(lines, fmt.Sprintf("not known at %s: %s", countText(at.Frames), at.Why))
+		}
+	}
+	return lines
 }
 
 func needsOf(routes []ScopeReport) (needs []string) {
