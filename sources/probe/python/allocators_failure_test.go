@@ -55,7 +55,8 @@ func TestSnapshotIsAFileThatTheDashboardOpens(t *testing.T) {
 		t.Errorf("a path below a file was taken: %+v", nowhere)
 	}
 	unnamed := r.do(recorder.CommandSnapshot, recorder.CommandArgs{})
-	if filepath.Dir(unnamed.Path) != r.Directory {
+	defer os.Remove(unnamed.Path)
+	if filepath.Dir(unnamed.Path) != filepath.Clean(os.TempDir()) {
 		t.Errorf("without a path the snapshot went to %q", unnamed.Path)
 	}
 	checkSnapshot(t, unnamed.Path, 195035136)
@@ -153,6 +154,28 @@ func TestAFailureOnAFullDiskIsStillTold(t *testing.T) {
 	}
 	if files, _ := filepath.Glob(prefix + "*"); files != nil {
 		t.Errorf("half a snapshot was left behind: %v", files)
+	}
+	r.Quiet()
+}
+
+// What is asked for is in place when CUDA is, so that the first allocations have
+// their stacks and the first failure is told.
+func TestHooksAreInPlaceBeforeTheFirstAllocation(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "night")
+	r := startAllocators(t, "import torch"+failing, "VRAMSCOPE_SNAPSHOTS="+prefix, "VRAMSCOPE_TORCH_HISTORY=1000")
+	r.Until("torch is known to come", func() bool { return r.ask("len(torch.cuda._queued_calls)") == "1" })
+	if got := r.ask("len(torch._C.observers), torch.cuda.is_initialized()"); got != "0 False" {
+		t.Errorf("observers before CUDA is there: %s", got)
+	}
+	printed, _ := r.run("torch.cuda.init(); print(len(torch._C.observers), bool(torch._C.history)); fail()")
+	if len(printed) != 2 || printed[0] != "1 True" || printed[1] != "failed" {
+		t.Fatalf("it printed %q", printed)
+	}
+	if oom := pythontest.Next[*recorder.OOM](r.Reader); oom.Outcome != "a snapshot was written: "+prefix+".oom-1.pickle" {
+		t.Errorf("the first failure is told as %+v", oom)
+	}
+	if got := r.ask("len(torch._C.observers)"); got != "1" {
+		t.Errorf("%s observers are attached", got)
 	}
 	r.Quiet()
 }

@@ -33,6 +33,7 @@ var parts = []string{
 	"pending",
 	"main_thread",
 	"device",
+	"device_memory",
 	"pressure",
 	"peaks",
 	"torch_failures",

@@ -9,6 +9,7 @@ import time
 
 from .adapter import ADAPTERS, Adapter, Sets
 from .calibration import save_calibration
+from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
 from .pressure import gpu_pressure, host_pressure, trim_host
 
@@ -67,11 +68,7 @@ def perform(command, args, report):
 def counter_sets():
     """A sample of every library and of the driver's own view of each device."""
     out = Sets()
-    for device in DRIVER.devices():
-        info = DRIVER.memory_info(device.ordinal)
-        if info is not None:
-            out.add("device:%d" % device.ordinal, "device", device.name, device.uuid, "cuMemGetInfo_v2",
-                    {"free": info[0], "total": info[1]})
+    DEVICE_MEMORY.look()
     for adapter in ADAPTERS:
         if _is_present(adapter):
             try:
@@ -209,8 +206,9 @@ def _snapshot(device, args, report):
 
 
 def _snapshot_path():
-    """A new name beside the socket, or in the folder for temporary files."""
-    folder = os.environ.get("VRAMSCOPE_SOCKET_DIR") or os.environ.get("TMPDIR") or "/tmp"
+    """A new name in the folder for temporary files. The sockets' own folder is
+    often memory, and gone at the logout."""
+    folder = os.environ.get("TMPDIR") or "/tmp"
     return os.path.join(os.path.abspath(folder), "vramscope-%d-%d.pickle" % (os.getpid(), time.time_ns()))
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 from .adapter import Report
+from .device_memory import DEVICE_MEMORY
 from .outlet import OUTLET
 from .pending import PendingCall, of_a_signal
 from .release import capturing, perform
@@ -70,14 +71,27 @@ class SafePoint:
             OUTLET.put(("frame", now, self.frame))
         if not self.polled and threading.get_ident() == threading.main_thread().ident:
             self.polled = True
-        if self.order is not None and threading.get_ident() == threading.main_thread().ident:
-            self._carry_out()
+        if (self.order is not None or DEVICE_MEMORY.due) and threading.get_ident() == threading.main_thread().ident:
+            if DEVICE_MEMORY.due:
+                self._look()
+            if self.order is not None:
+                self._carry_out()
 
     def forked(self):
         """Forgets what the parent was asked: in a child."""
         self.order, self._queued = None, False
         self.outcomes.clear()
         self.frames.clear()
+
+    @staticmethod
+    def _look():
+        try:
+            DEVICE_MEMORY.due = False
+            if not capturing():
+                DEVICE_MEMORY.look()
+        except Exception as error:
+            if of_a_signal(error):
+                raise
 
     def _called(self):
         self._queued = False

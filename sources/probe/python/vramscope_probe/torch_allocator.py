@@ -87,6 +87,8 @@ class TorchAdapter(Adapter):
         """Finds out which devices torch uses, and through what."""
         if self.cuda() is None:
             self._found = ("", ())
+            if self.library() is not None:
+                TORCH_FAILURES.foresee(self)
             return
         TORCH_FAILURES.attach(self)
         self._found = (self.backend(), tuple(self.ordinals()))

@@ -21,7 +21,7 @@ class TorchFailures:
 
     def __init__(self):
         self.history = False  # this probe has turned stack history on
-        self._asked = False
+        self._asked = self._foreseen = False
         self._snapshots = 0
         self._records = collections.deque(maxlen=self.WAITING)
 
@@ -34,6 +34,27 @@ class TorchFailures:
         prefix, entries = os.environ.get("VRAMSCOPE_SNAPSHOTS", ""), os.environ.get("VRAMSCOPE_TORCH_HISTORY", "")
         if not on_main_thread(lambda: self._attach(adapter, prefix, entries)):
             self._asked = False
+
+    def foresee(self, adapter):
+        """Has torch itself attach them, as it initialises CUDA: then the first
+        allocation has its stack, and the first failure is told. Called while
+        torch is loaded and CUDA is not; costs a test once that was done."""
+        if self._asked or self._foreseen:
+            return
+        self._foreseen = True
+        later = getattr(getattr(adapter.library(), "cuda", None), "_lazy_call", None)
+        if later is not None:
+            later(lambda: self._initialised(adapter))
+
+    def _initialised(self, adapter):
+        """Called by torch on the thread that initialises CUDA."""
+        if self._asked:
+            return
+        self._asked = True
+        try:
+            self._attach(adapter, os.environ.get("VRAMSCOPE_SNAPSHOTS", ""), os.environ.get("VRAMSCOPE_TORCH_HISTORY", ""))
+        except Exception as error:
+            self.note("warning", "torch tells of no failed allocation: %s" % _first_line(error))
 
     def drain(self, publish):
         """Hands on the failures and remarks since the last call."""

@@ -4,12 +4,24 @@ from .. import _C
 from . import memory
 
 _initialised = False
+_queued_calls = []
 
 
 def init():
     global _initialised
+    if _initialised:
+        return
     driver.start()
+    for call in _queued_calls:
+        call()
     _initialised = True
+
+
+def _lazy_call(call):
+    if _initialised:
+        call()
+    else:
+        _queued_calls.append(call)
 
 
 def is_initialized():

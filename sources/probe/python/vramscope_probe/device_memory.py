@@ -1,0 +1,44 @@
+"""What the driver says that each device has free, as this process reads it.
+
+From outside NVML says the same, and cheaper for the render; in a container
+without it nobody else can. The call must not be made on the probe's thread,
+where it could fall into the capture of a CUDA graph: the main thread makes it at
+a frame boundary, once a second at most, and around every command.
+"""
+import time
+
+from .adapter import Adapter, register
+from .device import DRIVER
+
+
+class DeviceMemory(Adapter):
+    """No allocator, but the device below them all: the set "device:N"."""
+
+    PERIOD = 1.0  # seconds between two readings at frame boundaries
+    FRESH = 10.0  # seconds for which a reading is told
+
+    def __init__(self):
+        self.due = False  # the next frame boundary is to read
+        self._readings = (0.0, ())  # when, and (GpuDevice, free, total), replaced as a whole
+
+    def library(self):
+        return DRIVER.library()
+
+    def look(self):
+        """Reads every device that has a context of this process. On the main
+        thread only, and not while a CUDA graph is captured."""
+        self.due = False
+        readings = [(device, DRIVER.memory_info(device.ordinal)) for device in DRIVER.devices()]
+        self._readings = (time.monotonic(), tuple((device,) + info for device, info in readings if info is not None))
+
+    def sample(self, out):
+        at, readings = self._readings
+        age = time.monotonic() - at
+        self.due = self.due or age >= self.PERIOD
+        if age < self.FRESH:
+            for device, free, total in readings:
+                out.add("device:%d" % device.ordinal, "device", device.name, device.uuid, "cuMemGetInfo_v2",
+                        {"free": free, "total": total, "used": total - free})
+
+
+DEVICE_MEMORY = register(DeviceMemory())
