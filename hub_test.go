@@ -44,7 +44,7 @@ func TestHubLeavesNothingBehind(t *testing.T) {
 	view := h.Snapshot().Sources[0]
 	path := filepath.Join(directory, "run.vscope")
 	h.mutex.Lock()
-	err := h.startRecording(path, []string{view.Source})
+	err := h.startRecording(path, []string{view.Source}, "")
 	h.mutex.Unlock()
 	if err != nil {
 		t.Fatal(err)

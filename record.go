@@ -32,7 +32,10 @@ func (p *program) recordWith(ctx context.Context, h *hub, path, name string, len
 		return err
 	}
 	h.Show(ui.Interest{Source: view.Source, Processes: true, Focused: true})
-	sources := []string{view.Source}
+	sources, only := []string{view.Source}, ""
+	if view.Kind == recorder.KindDevice {
+		only = view.Src // its source tells of every GPU
+	}
 	if view.Kind == recorder.KindProcess && !calibration {
 		for _, other := range h.Snapshot().Sources {
 			if other.Kind == recorder.KindDevice || other.Kind == recorder.KindHost {
@@ -49,7 +52,7 @@ func (p *program) recordWith(ctx context.Context, h *hub, path, name string, len
 		return p.calibrate(ctx, h, view, path)
 	}
 	h.mutex.Lock()
-	err = h.startRecording(path, sources)
+	err = h.startRecording(path, sources, only)
 	h.mutex.Unlock()
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 type recording struct {
 	path    string
 	tapped  map[string]bool // sources whose shown stream is taken
+	only    string          // what the records are of that are taken from those, as they call it; "" takes all
 	cancel  context.CancelFunc
 	writers sync.WaitGroup
 
@@ -59,7 +60,7 @@ func (h *hub) Record(sources []string, start bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, h.startRecording(path, sources)
+	return path, h.startRecording(path, sources, "")
 }
 
 // Recording is where the recording that runs goes, "" when none does.
@@ -115,12 +116,15 @@ func (r *recording) end(why string) error {
 	return r.err
 }
 
-// startRecording begins a file. The hub is locked.
-func (h *hub) startRecording(path string, sources []string) error {
+// startRecording begins a file of those sources, and of one that speaks of
+// several devices only what is of the one that is named, "" for all. The hub is
+// locked.
+func (h *hub) startRecording(path string, sources []string, only string) error {
 	tape, ctx, err := newRecording(h.ctx, path)
 	if err != nil {
 		return err
 	}
+	tape.only = only
 	for _, id := range sources {
 		a := h.sources[id]
 		switch {
@@ -130,8 +134,10 @@ func (h *hub) startRecording(path string, sources []string) error {
 			_ = source.Want(true)
 			tape.writers.Go(func() { _ = source.Run(ctx, tape.write) })
 		default:
-			for _, hello := range a.hellos {
-				tape.write(hello)
+			for src, hello := range a.hellos {
+				if tape.wants(src) {
+					tape.write(hello)
+				}
 			}
 			tape.tapped[id] = true
 		}
@@ -139,6 +145,9 @@ func (h *hub) startRecording(path string, sources []string) error {
 	h.tape = tape
 	return nil
 }
+
+// wants says whether a record of a tapped source is taken.
+func (r *recording) wants(src string) bool { return r.only == "" || r.only == src }
 
 // endRecording closes the file. The hub is locked.
 func (h *hub) endRecording() (string, error) {
@@ -159,7 +168,7 @@ func (h *hub) keep(a *attached, id string, record recorder.Record) {
 	}
 	tape := h.tape
 	h.mutex.Unlock()
-	if tape != nil && tape.tapped[id] {
+	if tape != nil && tape.tapped[id] && tape.wants(record.Source()) {
 		tape.write(record)
 	}
 }
