@@ -149,6 +149,11 @@ func findSource(snapshot *model.Snapshot, text string) (*model.SourceView, error
 	case 1:
 		return found[0], nil
 	case 0:
+		if pid, err := strconv.Atoi(strings.TrimPrefix(text, "pid:")); err == nil {
+			if name, silent := silentPrograms(snapshot)[pid]; silent {
+				return nil, errors.New(silence(name))
+			}
+		}
 		return nil, exitError{exitNothing, fmt.Errorf("there is no source %q here: vramscope doctor lists those there are", text)}
 	}
 	return nil, usageError{fmt.Sprintf("%q names %d sources: name one by pid:N; vramscope doctor lists them", text, len(found))}

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,8 +127,8 @@ func TestWithoutATerminal(t *testing.T) {
 }
 
 // startDemo runs a demo without a dashboard, to be watched from outside, until
-// the test ends.
-func startDemo(t *testing.T, environment []string, arguments ...string) {
+// the test ends. It returns its process.
+func startDemo(t *testing.T, environment []string, arguments ...string) int {
 	t.Helper()
 	demo := exec.Command(binary(t), append([]string{"demo", "--headless"}, arguments...)...)
 	demo.Env = environment
@@ -145,6 +147,7 @@ func startDemo(t *testing.T, environment []string, arguments ...string) {
 	if n, err := out.Read(line); err != nil || !bytes.Contains(line[:n], []byte("process")) {
 		t.Fatalf("the demo said %q, %v", line[:n], err)
 	}
+	return demo.Process.Pid
 }
 
 // TestCheckBelievesALowerBound has a program with an allocator that does not
@@ -201,6 +204,26 @@ func TestCheckHeadroom(t *testing.T) {
 	}
 	text, _, code = runIn(t, environment, "doctor")
 	if code != exitFine || !strings.Contains(text, "demo render") {
+		t.Errorf("doctor ends with %d: %s", code, text)
+	}
+}
+
+// TestStoppedProgramIsTold: a program that was stopped cannot say hello, and is
+// no program without a probe.
+func TestStoppedProgramIsTold(t *testing.T) {
+	environment := testEnvironment(t)
+	pid := startDemo(t, environment)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(pid, syscall.SIGCONT)
+	want := fmt.Sprintf("process %d lets vramscope in, but was stopped by a signal: continue it with kill -CONT %d", pid, pid)
+	_, problems, code := runIn(t, environment, "send", strconv.Itoa(pid), "reclaim")
+	if code != exitFailed || !strings.Contains(problems, want) {
+		t.Errorf("send ends with %d: %s", code, problems)
+	}
+	text, _, code := runIn(t, environment, "doctor")
+	if code != exitFine || !strings.Contains(text, want) || strings.Contains(text, "no program with a probe") {
 		t.Errorf("doctor ends with %d: %s", code, text)
 	}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +61,8 @@ func (p *program) doctor(ctx context.Context) error {
 	if err := h.close(); err != nil {
 		return err
 	}
-	programs := 0
+	silent := silentPrograms(snapshot)
+	programs := len(silent)
 	for _, view := range snapshot.Sources {
 		good, how := diagnosis(view)
 		say(good, view.Kind+" "+view.Name+" ("+view.ID+"): "+view.Status.String(), how)
@@ -67,10 +70,13 @@ func (p *program) doctor(ctx context.Context) error {
 			programs++
 		}
 	}
+	for _, pid := range slices.Sorted(maps.Keys(silent)) {
+		say(false, "process "+silent[pid].ID(), silence(silent[pid]))
+	}
 	if programs == 0 {
 		say(false, "no program with a probe runs here", "start one with `vramscope run -- python render.py`, or `vramscope demo --headless`")
 	}
-	return diagnosePythons(snapshot, say)
+	return diagnosePythons(snapshot, silent, say)
 }
 
 // mostPythons is how many Python processes are listed one by one.
@@ -78,15 +84,15 @@ const mostPythons = 40
 
 // diagnosePythons says of each Python process that has no probe whether one can
 // be let in, and how.
-func diagnosePythons(snapshot *model.Snapshot, say func(good bool, what, how string)) error {
+func diagnosePythons(snapshot *model.Snapshot, silent map[int]probe.Name, say func(good bool, what, how string)) error {
 	pythons, err := attach.Processes()
 	if err != nil {
 		return err
 	}
 	listed := 0
 	for _, process := range pythons {
-		if snapshot.Find(process.SocketName().ID()) != nil {
-			continue // it is among the sources
+		if _, waits := silent[process.PID]; waits || snapshot.Find(process.SocketName().ID()) != nil {
+			continue // it was told of
 		}
 		if listed++; listed > mostPythons {
 			continue

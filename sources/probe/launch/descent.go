@@ -70,6 +70,10 @@ func descends(pid, ancestor int) bool {
 	return false
 }
 
+// Stopped says whether a process was stopped by a signal, and waits to be
+// continued.
+func Stopped(pid int) bool { return isStopped(pid) }
+
 // isStopped says whether a process was stopped by a signal.
 func isStopped(pid int) bool {
 	fields := statFields(pid)
