@@ -220,7 +220,9 @@ func (h *history) find(id string) *seriesView {
 
 // staleAfter is how long, in ns, a set that was sampled only once counts as the
 // newest word on its subject when the next samples leave it out. A set that was
-// sampled before stays for three of its own intervals.
+// sampled before stays for three of its own intervals, the last one and what is
+// usual, and at least as long as a chart holds it: two samples that a busy machine
+// brought in one go say nothing of when the next one comes.
 const staleAfter = 3_000_000_000
 
 // setsAt are the newest counters of every set at ns. Arenas and processes come
@@ -260,7 +262,7 @@ func (v *seriesView) speaks(number int, ns int64, newest map[string]int64) bool 
 	for before := number - 1; before >= times.first; before-- {
 		// A gap that was noted has the time of a sample.
 		if interval := at - times.at(before); interval > 0 {
-			return ns-at <= 3*interval
+			return ns-at <= max(v.series.hold(), 3*interval)
 		}
 	}
 	return ns-at <= staleAfter

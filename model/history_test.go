@@ -117,6 +117,24 @@ func TestNewestSets(t *testing.T) {
 	}
 }
 
+// TestSamplesThatComeInOneGo: a busy machine brings two samples within a
+// millisecond, and the next one in time. The set is there all the while.
+func TestSamplesThatComeInOneGo(t *testing.T) {
+	const ms = int64(1_000_000)
+	k := newHistoryKeeper(HistoryLimits{})
+	for _, at := range []int64{0, 100, 200, 399, 400, 500} {
+		k.addSample(at*ms, []recorder.CounterSet{setOf("pool:1", recorder.Reserved, at)})
+	}
+	for at := int64(0); at <= 600; at++ {
+		if sets := k.publish().setsAt(at * ms); len(sets) != 1 {
+			t.Fatalf("at %d ms there are %d sets", at, len(sets))
+		}
+	}
+	if sets := k.publish().setsAt(2000 * ms); len(sets) != 0 {
+		t.Errorf("after a second and a half of silence it speaks still: %v", sets)
+	}
+}
+
 // TestArenasThatEndAreNotCounted: one that the next sample of arenas leaves out
 // is gone at once, or the sum would have two.
 func TestArenasThatEndAreNotCounted(t *testing.T) {
