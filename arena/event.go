@@ -21,6 +21,12 @@ const (
 	OpReset      Op = 12 // the arena was reset; open scopes become abandoned. Reason says why, where known
 	OpRelease    Op = 13 // the buffer was given back; the arena takes no more allocations
 	OpFail       Op = 14 // an allocation did not fit; nothing moved. Bytes was asked, Persist says on which side
+
+	// OpUnseen says that the pointers may have been elsewhere since the event
+	// before, in an arena whose pointers are looked at between events alone.
+	// Bytes is the most that can have been in use then, both sides together. An
+	// Arena never sends it: it sees every move.
+	OpUnseen Op = 15
 )
 
 // Event is one thing that happened to an arena, as its Observer sees it. It

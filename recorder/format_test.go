@@ -95,7 +95,7 @@ func TestFormatNamesEveryOpCode(t *testing.T) {
 		code, _ := strconv.Atoi(match[1])
 		codes[code] = true
 	}
-	for op := arena.OpNew; op <= arena.OpFail; op++ {
+	for op := arena.OpNew; op <= arena.OpUnseen; op++ {
 		if !codes[int(op)] {
 			t.Errorf("the page does not name op code %d of arenas", op)
 		}

@@ -127,6 +127,7 @@ func joinTree(parts []*TreeColumns) TreeColumns {
 		PeakReverse: joinColumn(parts, length, func(t *TreeColumns) []int64 { return t.PeakReverse }),
 		PeakNs:      joinColumn(parts, length, func(t *TreeColumns) []int64 { return t.PeakNs }),
 		PeakFrame:   joinColumn(parts, length, func(t *TreeColumns) []int64 { return t.PeakFrame }),
+		PeakBound:   joinColumn(parts, length, func(t *TreeColumns) []int64 { return t.PeakBound }),
 	}
 	for _, part := range parts {
 		whole.Params = append(whole.Params, part.Params...)

@@ -24,6 +24,10 @@ type openScope struct {
 	peakForward, peakReverse, peak int64
 	peakNs, peakFrame              int64
 
+	// bound is how far above the entry both pointers together may have gone
+	// without an event that tells, noPeak where every move was an event.
+	bound int64
+
 	// Counted here and not yet in the row.
 	allocs, self, total int64
 }
@@ -57,7 +61,7 @@ func findOpen(stack []openScope, number uint64) int {
 func (s *openScope) begin(number uint64, row int32, forward, reverse, ns int64) {
 	*s = openScope{
 		number: number, row: row, entryForward: forward, entryReverse: reverse, opened: ns,
-		peakForward: noPeak, peakReverse: noPeak, peak: noPeak, peakFrame: -1,
+		peakForward: noPeak, peakReverse: noPeak, peak: noPeak, peakFrame: -1, bound: noPeak,
 	}
 }
 
@@ -75,10 +79,19 @@ func (s *openScope) count(event *ArenaEvent) {
 	}
 }
 
+// unseen takes in that so many bytes, both sides of an arena of that length
+// together, may have been in use while nobody looked.
+func (s *openScope) unseen(used, length int64) {
+	s.bound = max(s.bound, used-s.entryForward-(length-s.entryReverse))
+}
+
 // absorb takes in what a scope inside has counted since it was absorbed last.
 func (s *openScope) absorb(inner *openScope) {
 	s.allocs += inner.allocs
 	s.total += inner.total
+	if inner.bound != noPeak {
+		s.bound = max(s.bound, inner.bound+inner.entryForward-s.entryForward+s.entryReverse-inner.entryReverse)
+	}
 	if inner.peak == noPeak {
 		return
 	}
@@ -102,6 +115,6 @@ func (s *openScope) clearSums() { s.allocs, s.self, s.total = 0, 0, 0 }
 func (s *openScope) peaks() rowPeaks {
 	return rowPeaks{
 		both: max(s.peak, 0), forward: max(s.peakForward, 0), reverse: max(s.peakReverse, 0),
-		ns: s.peakNs, frame: s.peakFrame,
+		ns: s.peakNs, frame: s.peakFrame, bound: max(s.bound, 0),
 	}
 }

@@ -147,6 +147,7 @@ type RootTotals struct {
 	PeakForward int64 `json:"pf,omitempty"`
 	PeakNs      int64 `json:"at,omitempty"` // when Peak was set
 	PeakFrame   int64 `json:"fr,omitempty"` // in which frame, -1 unknown
+	PeakBound   int64 `json:"pm,omitempty"` // see TreeColumns
 }
 
 // OpenScope is a scope that has been opened and not closed.
@@ -157,7 +158,8 @@ type OpenScope struct {
 	EntryReverse int64  `json:"r"`
 	PeakForward  int64  `json:"pf,omitempty"`
 	PeakReverse  int64  `json:"pr,omitempty"`
-	Peak         int64  `json:"p,omitempty"` // simultaneous, above entry
+	Peak         int64  `json:"p,omitempty"`  // simultaneous, above entry
+	PeakBound    int64  `json:"pm,omitempty"` // see TreeColumns
 	Opened       int64  `json:"ns,omitempty"`
 }
 
@@ -178,6 +180,7 @@ type TreeColumns struct {
 	PeakReverse []int64    `json:"pr,omitempty"` // as algan counts it
 	PeakNs      []int64    `json:"at,omitempty"` // when Peak was set
 	PeakFrame   []int64    `json:"fr,omitempty"` // in which frame, -1 unknown
+	PeakBound   []int64    `json:"pm,omitempty"` // the most that Peak can have been, where moves were not seen; 0 where all were
 	Params      []ParamSet `json:"params,omitempty"`
 }
 

@@ -19,7 +19,7 @@ type modelScope struct {
 	events                                   []ArenaEvent
 	children                                 []*modelScope
 	allocs                                   int64
-	peakForward, peakReverse, peak           int64
+	peakForward, peakReverse, peak, bound    int64
 	peakNs, peakFrame, opened, closed, frame int64
 	number                                   uint64
 	state                                    ScopeState
@@ -86,6 +86,15 @@ func (m *modelRecorder) observe(event ArenaEvent) {
 			m.stack = m.stack[:1]
 		}
 		m.root.events = append(m.root.events, event)
+	case arena.OpUnseen:
+		for _, scope := range m.stack {
+			entry := scope.entryForward + m.length - scope.entryReverse
+			if scope == m.root {
+				entry = 0
+			}
+			scope.bound = max(scope.bound, event.Bytes-entry)
+		}
+		top.events = append(top.events, event)
 	case arena.OpParams:
 		top.params = modelMerge(top.params, event.Params)
 		top.events = append(top.events, event)
@@ -167,6 +176,7 @@ func merged(scopes []*modelScope) []*modelRow {
 			row.row.TotalBytes += scope.total()
 			row.row.PeakForward = max(row.row.PeakForward, scope.peakForward)
 			row.row.PeakReverse = max(row.row.PeakReverse, scope.peakReverse)
+			row.row.PeakBound = max(row.row.PeakBound, scope.bound)
 			if scope.peak > row.row.Peak {
 				row.row.Peak, row.row.PeakNs, row.row.PeakFrame = scope.peak, scope.peakNs, scope.peakFrame
 			}
@@ -265,7 +275,7 @@ func (b *bump) reset() {
 
 // step does something at random.
 func (b *bump) step(t *rapid.T) {
-	switch rapid.IntRange(0, 19).Draw(t, "op") {
+	switch rapid.IntRange(0, 20).Draw(t, "op") {
 	case 0, 1, 2, 3, 4, 5:
 		b.alloc(rapid.Int64Range(0, 64).Draw(t, "bytes"), rapid.SampledFrom([]int64{1, 2, 4, 8}).Draw(t, "item"))
 	case 6, 7:
@@ -313,5 +323,7 @@ func (b *bump) step(t *rapid.T) {
 		case 2:
 			b.frame++
 		}
+	case 20:
+		b.emit(ArenaEvent{Op: arena.OpUnseen, Bytes: rapid.Int64Range(0, b.length).Draw(t, "used")})
 	}
 }

@@ -56,6 +56,7 @@ func (s rowSums) minus(other rowSums) rowSums {
 type rowPeaks struct {
 	both, forward, reverse int64
 	ns, frame              int64
+	bound                  int64 // the most that both can have been, where moves were not seen; 0 where all were
 }
 
 // raise takes other in: each peak is the larger of the two, the earlier one
@@ -63,6 +64,7 @@ type rowPeaks struct {
 func (p *rowPeaks) raise(other rowPeaks) {
 	p.forward = max(p.forward, other.forward)
 	p.reverse = max(p.reverse, other.reverse)
+	p.bound = max(p.bound, other.bound)
 	if other.both > p.both {
 		p.both, p.ns, p.frame = other.both, other.ns, other.frame
 	}

@@ -38,8 +38,17 @@ type ScopeRow struct {
 	PeakReverse int64
 	PeakNs      int64 // when Peak was set
 	PeakFrame   int64 // -1 unknown
+	PeakBound   int64 // see TreeColumns
 	Params      []arena.Param
 }
+
+// PeakIsLeast says that Peak is a lower bound: the pointers may have gone up and
+// come back while nobody looked.
+func (r *ScopeRow) PeakIsLeast() bool { return r.PeakBound > r.Peak }
+
+// CountIsLeast says the same of AllocCount, SelfBytes and TotalBytes: what is not
+// told by events is counted by how far the pointers moved.
+func (r *ScopeRow) CountIsLeast() bool { return r.PeakBound > 0 }
 
 // Snapshot is the tree at this moment. It costs what has changed since the last
 // one, not what the tree holds.
@@ -51,7 +60,7 @@ func (t *ScopeTree) Snapshot() *ScopeSnapshot {
 		root: RootTotals{
 			AllocCount: t.root.sums.allocs, SelfBytes: t.root.sums.self,
 			Peak: t.root.peaks.both, PeakForward: t.root.peaks.forward,
-			PeakNs: t.root.peaks.ns, PeakFrame: t.root.peaks.frame,
+			PeakNs: t.root.peaks.ns, PeakFrame: t.root.peaks.frame, PeakBound: t.root.peaks.bound,
 		},
 		length: t.length, forward: t.forward, reverse: t.reverse, highWater: t.highWater, folded: t.folded,
 	}
@@ -63,7 +72,8 @@ func (t *ScopeTree) Snapshot() *ScopeSnapshot {
 		peaks := scope.peaks()
 		snapshot.open = append(snapshot.open, OpenScope{
 			Number: scope.number, Node: scope.row, EntryForward: scope.entryForward, EntryReverse: scope.entryReverse,
-			PeakForward: peaks.forward, PeakReverse: peaks.reverse, Peak: peaks.both, Opened: scope.opened,
+			PeakForward: peaks.forward, PeakReverse: peaks.reverse, Peak: peaks.both, PeakBound: peaks.bound,
+			Opened: scope.opened,
 		})
 	}
 	return snapshot
@@ -82,7 +92,7 @@ func (s *ScopeSnapshot) Row(row int32) ScopeRow {
 	return ScopeRow{
 		Parent: chunk.parent[at], Depth: chunk.depth[at], Name: chunk.name[at], Open: chunk.open[at],
 		Count: sums.count, Unclosed: sums.unclosed, AllocCount: sums.allocs, SelfBytes: sums.self, TotalBytes: sums.total,
-		Peak: peaks.both, PeakForward: peaks.forward, PeakReverse: peaks.reverse, PeakNs: peaks.ns, PeakFrame: peaks.frame,
+		Peak: peaks.both, PeakForward: peaks.forward, PeakReverse: peaks.reverse, PeakNs: peaks.ns, PeakFrame: peaks.frame, PeakBound: peaks.bound,
 		Params: s.Params(row),
 	}
 }

@@ -46,7 +46,7 @@ func (s *ScopeSnapshot) columns() TreeColumns {
 		columns.Count[row], columns.Unclosed[row] = sums.count, sums.unclosed
 		columns.AllocCount[row], columns.SelfBytes[row] = sums.allocs, sums.self
 		columns.Peak[row], columns.PeakForward[row], columns.PeakReverse[row] = peaks.both, peaks.forward, peaks.reverse
-		columns.PeakNs[row], columns.PeakFrame[row] = peaks.ns, peaks.frame
+		columns.PeakNs[row], columns.PeakFrame[row], columns.PeakBound[row] = peaks.ns, peaks.frame, peaks.bound
 		if params := s.Params(row); len(params) > 0 {
 			columns.Params = append(columns.Params, ParamSet{Row: row, Params: params})
 		}
@@ -56,7 +56,7 @@ func (s *ScopeSnapshot) columns() TreeColumns {
 
 // makeTreeColumns returns columns of n rows of zeros.
 func makeTreeColumns(n int) TreeColumns {
-	numbers := make([]int64, 9*n)
+	numbers := make([]int64, 10*n)
 	column := func() []int64 {
 		taken := numbers[:n:n]
 		numbers = numbers[n:]
@@ -66,6 +66,7 @@ func makeTreeColumns(n int) TreeColumns {
 		Parent: make([]int32, n), Name: make([]uint32, n), Open: make([]int32, n),
 		Count: column(), Unclosed: column(), AllocCount: column(), SelfBytes: column(),
 		Peak: column(), PeakForward: column(), PeakReverse: column(), PeakNs: column(), PeakFrame: column(),
+		PeakBound: column(),
 	}
 }
 
@@ -83,6 +84,7 @@ func LoadScopeTree(state *ArenaState, limits TreeLimits) (*ScopeTree, error) {
 	t.root.sums = rowSums{allocs: state.Root.AllocCount, self: state.Root.SelfBytes}
 	t.root.peaks = rowPeaks{
 		both: state.Root.Peak, forward: state.Root.PeakForward, ns: state.Root.PeakNs, frame: state.Root.PeakFrame,
+		bound: state.Root.PeakBound,
 	}
 	if t.root.peaks.both == 0 {
 		t.root.peaks.frame = -1
@@ -133,7 +135,7 @@ func (t *scopeRows) load(id int64, columns *TreeColumns, folded *int64) ([]int32
 		chunk.sums[place].add(sums)
 		chunk.peaks[place].raise(rowPeaks{
 			both: at(columns.Peak, i), forward: at(columns.PeakForward, i), reverse: at(columns.PeakReverse, i),
-			ns: at(columns.PeakNs, i), frame: at(columns.PeakFrame, i),
+			ns: at(columns.PeakNs, i), frame: at(columns.PeakFrame, i), bound: at(columns.PeakBound, i),
 		})
 	}
 	for _, set := range columns.Params {
@@ -179,6 +181,9 @@ func (t *ScopeTree) loadOpen(state *ArenaState, rows []int32) error {
 		t.stack = append(t.stack, openScope{})
 		scope := &t.stack[len(t.stack)-1]
 		scope.begin(open.Number, row, open.EntryForward, open.EntryReverse, open.Opened)
+		if open.PeakBound > 0 {
+			scope.bound = open.PeakBound
+		}
 		if open.Peak > 0 || open.PeakForward > 0 || open.PeakReverse > 0 {
 			scope.peak, scope.peakForward, scope.peakReverse = open.Peak, open.PeakForward, open.PeakReverse
 			scope.peakNs, scope.peakFrame = chunk.peaks[at].ns, chunk.peaks[at].frame
@@ -201,7 +206,7 @@ func (t *ScopeTree) shadowLoaded(row int32) {
 func (c *TreeColumns) fits(n int) bool {
 	for _, length := range []int{
 		len(c.Name), len(c.Count), len(c.Open), len(c.Unclosed), len(c.AllocCount), len(c.SelfBytes), len(c.Peak),
-		len(c.PeakForward), len(c.PeakReverse), len(c.PeakNs), len(c.PeakFrame),
+		len(c.PeakForward), len(c.PeakReverse), len(c.PeakNs), len(c.PeakFrame), len(c.PeakBound),
 	} {
 		if length != n && length != 0 {
 			return false

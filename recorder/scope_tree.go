@@ -104,6 +104,9 @@ func (t *ScopeTree) Observe(event *ArenaEvent) {
 		if row := t.stack[len(t.stack)-1].row; row >= 0 {
 			t.rows.mergeParams(row, event.Params)
 		}
+	case arena.OpUnseen:
+		t.stack[len(t.stack)-1].unseen(event.Bytes, t.length)
+		t.settled = false
 	case arena.OpReset:
 		t.abandon()
 		t.highWater = 0

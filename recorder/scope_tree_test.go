@@ -35,7 +35,7 @@ func compareWithModel(t *rapid.T, model *modelRecorder, s *ScopeSnapshot, b *bum
 	}
 	root := RootTotals{
 		AllocCount: model.root.allocs, SelfBytes: model.root.self(), Peak: model.root.peak, PeakForward: model.root.peakForward,
-		PeakNs: model.root.peakNs, PeakFrame: model.root.peakFrame,
+		PeakNs: model.root.peakNs, PeakFrame: model.root.peakFrame, PeakBound: model.root.bound,
 	}
 	if s.Root() != root {
 		t.Fatalf("root: got %+v, want %+v", s.Root(), root)
@@ -50,7 +50,7 @@ func compareWithModel(t *rapid.T, model *modelRecorder, s *ScopeSnapshot, b *bum
 		scope := model.stack[i+1]
 		want := OpenScope{
 			Number: scope.number, Node: open.Node, EntryForward: scope.entryForward, EntryReverse: scope.entryReverse,
-			PeakForward: scope.peakForward, PeakReverse: scope.peakReverse, Peak: scope.peak, Opened: scope.opened,
+			PeakForward: scope.peakForward, PeakReverse: scope.peakReverse, Peak: scope.peak, PeakBound: scope.bound, Opened: scope.opened,
 		}
 		if open != want || s.Name(open.Node) != scope.name {
 			t.Fatalf("open scope %d: got %+v, want %+v", i, open, want)

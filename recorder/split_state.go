@@ -5,8 +5,8 @@ import "vramscope/arena"
 // Bounds of what parts of a state take on a line, in bytes.
 const (
 	wireInt     = len(`-9223372036854775808,`)
-	wireTreeRow = 3*len(`4294967295,`) + 9*wireInt
-	wireOpen    = 8*wireInt + len(`{"n":,"node":,"f":,"r":,"pf":,"pr":,"p":,"ns":},`)
+	wireTreeRow = 3*len(`4294967295,`) + 10*wireInt
+	wireOpen    = 9*wireInt + len(`{"n":,"node":,"f":,"r":,"pf":,"pr":,"p":,"pm":,"ns":},`)
 	wireSegment = len(`"0xffffffffffffffff",`) + wireInt
 	wireBlock   = wireSegment + wireInt + len(`4294967295,1,`)
 	wireGens    = 6*wireInt + 64
@@ -121,6 +121,7 @@ func (t *TreeColumns) slice(from, to int) TreeColumns {
 		Open: rows(t.Open, from, to), Unclosed: rows(t.Unclosed, from, to), AllocCount: rows(t.AllocCount, from, to),
 		SelfBytes: rows(t.SelfBytes, from, to), Peak: rows(t.Peak, from, to), PeakForward: rows(t.PeakForward, from, to),
 		PeakReverse: rows(t.PeakReverse, from, to), PeakNs: rows(t.PeakNs, from, to), PeakFrame: rows(t.PeakFrame, from, to),
+		PeakBound: rows(t.PeakBound, from, to),
 	}
 }
 

@@ -337,6 +337,7 @@ var opNames = [...]string{
 	arena.OpNew: "arena", arena.OpAlloc: "alloc", arena.OpPersist: "persist", arena.OpTempPush: "temporary", arena.OpTempPop: "temp end",
 	arena.OpScopeOpen: "scope", arena.OpScopeClose: "scope end", arena.OpParams: "params", arena.OpMark: "mark", arena.OpRestore: "restore",
 	arena.OpSet: "set", arena.OpReset: "reset", arena.OpRelease: "release", arena.OpFail: "fail",
+	arena.OpUnseen: "not seen",
 }
 
 // opName is what an event of an arena is called.
