@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -192,6 +191,14 @@ func serveHost(ctx context.Context, flags *hostFlags, surroundings local.Surroun
 	return demoError(local.Serve(ctx, options, surroundings))
 }
 
+// listedGPU is a GPU as `vramscope host --list --json` prints it.
+type listedGPU struct {
+	Ordinal int    `json:"ordinal"`
+	UUID    string `json:"uuid"`
+	Name    string `json:"name"`
+	Total   int64  `json:"total_bytes"`
+}
+
 // listGPUs prints the GPUs.
 func (p *program) listGPUs(asJSON bool) error {
 	gpus, err := findGPUs()
@@ -199,7 +206,11 @@ func (p *program) listGPUs(asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(p.out).Encode(gpus)
+		rows := make([]listedGPU, len(gpus))
+		for i, gpu := range gpus {
+			rows[i] = listedGPU(gpu)
+		}
+		return p.printJSON(rows)
 	}
 	for _, gpu := range gpus {
 		fmt.Fprintf(p.out, "%d  %s  %.1f GiB  %s\n", gpu.Ordinal, grid.Sanitize(gpu.UUID), float64(gpu.Total)/(1<<30), grid.Sanitize(gpu.Name))

@@ -59,9 +59,13 @@ func askGPUs(ctx context.Context) ([]cuda.Device, error) {
 	if err != nil {
 		return nil, childsError(err, lastLine(problems.String()))
 	}
-	var gpus []cuda.Device
-	if err := json.Unmarshal(output, &gpus); err != nil {
+	var rows []listedGPU
+	if err := json.Unmarshal(output, &rows); err != nil {
 		return nil, fmt.Errorf("the list of GPUs cannot be read: %w", err)
+	}
+	gpus := make([]cuda.Device, len(rows))
+	for i, row := range rows {
+		gpus[i] = cuda.Device(row)
 	}
 	return gpus, nil
 }

@@ -457,6 +457,12 @@ func TestCUDAHostListsGPUs(t *testing.T) {
 	if code != exitFine || strings.Count(stdout, "8.0 GiB") != 2 || !strings.Contains(stdout, cudatest.UUID(1)) {
 		t.Errorf("it ends with %d and says %s%s", code, stdout, stderr)
 	}
+	stdout, stderr, code = m.run("host", "--list", "--json")
+	var listed []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &listed); err != nil || code != exitFine || len(listed) != 2 || listed[1]["uuid"] != cudatest.UUID(1) ||
+		listed[1]["ordinal"] != 1.0 || listed[1]["total_bytes"] != float64(8<<30) || listed[1]["name"] == nil {
+		t.Errorf("as JSON it ends with %d, %v, and says %s%s", code, err, stdout, stderr)
+	}
 	stdout, _, code = m.run("doctor")
 	if code != exitFine || !strings.Contains(stdout, "`vramscope host --gpu 1` can use Stand-in GPU 1") {
 		t.Errorf("doctor ends with %d and says %s", code, stdout)

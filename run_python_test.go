@@ -92,20 +92,22 @@ func TestRunInTheDashboard(t *testing.T) {
 
 	out, problems, code := runIn(t, environment, "send", "--json", "render.py", "force-reclaim", "--yes")
 	type sets []struct {
-		Of     string           `json:"of"`
-		Values map[string]int64 `json:"c"`
+		Of       string           `json:"of"`
+		Counters map[string]int64 `json:"counters"`
 	}
 	var ack struct {
-		State         string `json:"st"`
-		Before, After sets
+		Name, Command, State string
+		Took                 int64 `json:"took_ns"`
+		Before               sets  `json:"counter_sets_before"`
+		After                sets  `json:"counter_sets_after"`
 	}
-	if err := json.Unmarshal([]byte(out), &ack); err != nil || code != exitFine || ack.State != recorder.AckDone {
+	if err := json.Unmarshal([]byte(out), &ack); err != nil || code != exitFine || ack.State != recorder.AckDone || ack.Name != "render.py" || ack.Command != "force-reclaim" || ack.Took <= 0 {
 		t.Errorf("send ends with %d, %v: %s%s", code, err, out, problems)
 	}
 	reserved := func(sets sets) int64 {
 		for _, set := range sets {
 			if set.Of == recorder.OfPool {
-				return set.Values["reserved"]
+				return set.Counters["reserved"]
 			}
 		}
 		return -1

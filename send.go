@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +39,7 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 		args.Fraction = 0.15
 	}
 	h := newHub(ctx, &p.settings)
-	ack, action, err := p.sendWith(ctx, h, source, name, args, yes)
+	view, action, err := p.sendWith(ctx, h, source, name, args, yes)
 	if closed := h.close(); closed != nil && err == nil {
 		err = closed
 	}
@@ -49,7 +47,7 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 		return err
 	}
 	if asJSON {
-		if err := p.printRecord(ack); err != nil {
+		if err := p.printJSON(answerOf(view, action)); err != nil {
 			return err
 		}
 	} else {
@@ -58,27 +56,13 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 			fmt.Fprintln(p.out, "  "+grid.Sanitize(line))
 		}
 	}
-	if ack.State != recorder.AckDone {
+	if action.Final.State != recorder.AckDone {
 		return exitError{code: exitFailed}
 	}
 	return nil
 }
 
-// printRecord prints a record as its format has it, on lines of its own.
-func (p *program) printRecord(record recorder.Record) error {
-	line, err := recorder.AppendLine(nil, record)
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	if err := json.Indent(&text, line, "", "  "); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.out, strings.TrimRight(text.String(), "\n"))
-	return err
-}
-
-func (p *program) sendWith(ctx context.Context, h *hub, source, name string, args recorder.CommandArgs, yes bool) (*recorder.Ack, *model.Action, error) {
+func (p *program) sendWith(ctx context.Context, h *hub, source, name string, args recorder.CommandArgs, yes bool) (*model.SourceView, *model.Action, error) {
 	if err := p.watchLive(h); err != nil {
 		return nil, nil, err
 	}
@@ -96,8 +80,7 @@ func (p *program) sendWith(ctx context.Context, h *hub, source, name string, arg
 	if err != nil {
 		return nil, nil, err
 	}
-	action := &model.Action{Command: recorder.Command{Name: name}, Final: ack}
-	return ack, action, nil
+	return view, &model.Action{Command: recorder.Command{Name: name}, Final: ack}, nil
 }
 
 // confirm asks on the terminal; without one, --yes is needed.

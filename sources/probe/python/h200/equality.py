@@ -386,7 +386,7 @@ class Watched:
         try:
             return json.loads(done.stdout)
         except ValueError:
-            return {"st": "none", "why": (done.stdout + done.stderr)[-300:]}
+            return {"state": "none", "why": (done.stdout + done.stderr)[-300:]}
 
 
 FAILURES = []
@@ -424,16 +424,16 @@ def watch(binary, module, name):
             row(name, "releasable, and what empty_cache gave back", *told["releasable"])
         if "refused" in told:
             answer = watched.send(command)
-            row(name, "%s over live blocks is refused" % command, answer.get("st") in ("failed", "refused") and told["refused"] in answer.get("why", ""), True)
+            row(name, "%s over live blocks is refused" % command, answer.get("state") in ("failed", "refused") and told["refused"] in answer.get("why", ""), True)
             watched.go_on()
         own = told.get("own", own)
         if "ready" in told:
             answer = watched.send(command)
-            print("  %s: %s %s" % (command, answer.get("st"), answer.get("why", "")))
+            print("  %s: %s %s" % (command, answer.get("state"), answer.get("why", "")))
             for line in answer.get("result") or []:
                 print("    %s" % {key: value for key, value in line.items() if key != "took"}, "%.3f ms" % (line.get("took", 0) / 1e6))
-            if answer.get("st") != "done":
-                FAILURES.append((name, command, answer.get("st"), answer.get("why")))
+            if answer.get("state") != "done":
+                FAILURES.append((name, command, answer.get("state"), answer.get("why")))
             watched.go_on()
         if "asked" in told:
             row(name, "%s, driver free more, and by the library's call" % command, told["asked"], own)
