@@ -81,6 +81,7 @@ type Source struct {
 	mu     sync.Mutex
 	conn   *net.UnixConn // while Run has one
 	events bool
+	broke  bool // the last stream ended without a goodbye
 }
 
 // NewSource makes a Source of a socket's path. Nothing is connected yet.
@@ -123,7 +124,7 @@ const sendTimeout = 2 * time.Second
 func (s *Source) Run(ctx context.Context, emit func(recorder.Record)) error {
 	conn, err := s.dial(ctx)
 	if err != nil {
-		return err
+		return s.afterBreak(err)
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -133,6 +134,23 @@ func (s *Source) Run(ctx context.Context, emit func(recorder.Record)) error {
 	err = s.read(conn, emit)
 	if ctx.Err() != nil {
 		return nil
+	}
+	var end *EndError
+	s.mu.Lock()
+	s.broke = errors.As(err, &end)
+	s.mu.Unlock()
+	return err
+}
+
+// afterBreak is why a program cannot be reached. One whose stream broke and that
+// is gone now was ending when it broke: its connections close before it is seen
+// to have ended.
+func (s *Source) afterBreak(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var dial *DialError
+	if s.broke && errors.As(err, &dial) && dial.Gone {
+		return &EndError{ID: s.id, Gone: true}
 	}
 	return err
 }
