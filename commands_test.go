@@ -303,6 +303,21 @@ func TestCalibrationDump(t *testing.T) {
 	}
 }
 
+// TestCalibrationOfNothing: a dump without an arena says so, and shows no heading
+// over nothing.
+func TestCalibrationOfNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.vscope")
+	text := `{"t":"hello","src":"pid:7-1","ns":1,"proto":1,"min":1,"kind":"calibration","name":"render.py"}` + "\n" +
+		`{"t":"state","src":"pid:7-1","ns":1}` + "\n" + `{"t":"bye","src":"pid:7-1","ns":2,"why":"calibration dump"}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, problems, code := run(t, "report", path)
+	if code != exitFine || !strings.Contains(out, "recorded no arena") || strings.Contains(out, "scopes by name") {
+		t.Errorf("report ends with %d: %s%s", code, out, problems)
+	}
+}
+
 // TestVersionAndHelp are what a script looks at first.
 func TestVersionAndHelp(t *testing.T) {
 	out, _, code := run(t, "--version")

@@ -160,6 +160,9 @@ func ReportOf(s *Snapshot, sourceID string) (report Report, ok bool) {
 		if source.EndIsMissing && v.Status != StatusFollowing {
 			report.Missing = append(report.Missing, v.title()+" did not say goodbye: what came after the last record is missing")
 		}
+		if v.Kind == recorder.KindCalibration && len(source.Arenas) == 0 {
+			report.Missing = append(report.Missing, v.title()+" recorded no arena: it has none, or none was made while recording was armed")
+		}
 		report.Sources = append(report.Sources, source)
 	}
 	return report, ok
@@ -204,8 +207,7 @@ func sourceReport(v *SourceView, log []Entry) SourceReport {
 	for _, a := range arenas {
 		report.Arenas = append(report.Arenas, arenaReport(v, a))
 	}
-	if v.Kind == recorder.KindCalibration || len(arenas) > 1 {
-		whole, abandoned := SumScopes(arenas)
+	if whole, abandoned := SumScopes(arenas); (v.Kind == recorder.KindCalibration || len(arenas) > 1) && len(whole)+len(abandoned) > 0 {
 		report.Summed = &SummedReport{Scopes: summedReports(whole), Abandoned: summedReports(abandoned)}
 	}
 	for _, p := range v.Pools {

@@ -83,7 +83,7 @@ func (r *Render) rebuild(ack *recorder.Ack) {
 	switch {
 	case errors.As(err, &live):
 		acted(ack, false)
-		fail(ack, fmt.Sprintf("%d live allocations hold %d bytes, of %s: wait for the end of the job, or reclaim", live.Count, live.Bytes, r.memory.whose()))
+		fail(ack, fmt.Sprintf("%d live allocations hold %s, of %s: wait for the end of the job, or reclaim", live.Count, sizeText(live.Bytes), r.memory.whose()))
 		return
 	case err != nil:
 		r.memory.breaks(err)
@@ -168,7 +168,11 @@ func (r *Render) writeCalibration(ack *recorder.Ack, path string) {
 	}
 	arenas := len(r.stream.Registry().Arenas())
 	if arenas == 0 {
-		fail(ack, "no arena was recorded: arm recording first and let a job begin")
+		why := "no arena was recorded, since recording is not armed: arm it with record-on, let a job begin, and ask again"
+		if r.stream.Registry().AutoRecordEnabled() {
+			why = "no arena was recorded, since no job has begun after recording was armed: ask again after the next one, or record for longer"
+		}
+		fail(ack, why)
 		return
 	}
 	file, err := recorder.CreateFile(path, recorder.FileOptions{Clock: r.clock.now})

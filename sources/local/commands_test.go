@@ -149,11 +149,14 @@ func TestCalibrationHoldsEveryArenaSinceRecordingWasArmed(t *testing.T) {
 			started = true
 			none := command(recorder.CommandCalibration)
 			none.Args.Path = path
-			if ack := r.do(none); ack.State != recorder.AckFailed {
+			if ack := r.do(none); ack.State != recorder.AckFailed || !strings.Contains(ack.Why, "not armed") {
 				t.Errorf("a dump of nothing: %+v", ack)
 			}
 			if ack := r.do(command(recorder.CommandRecordOn)); ack.State != recorder.AckDone || !*ack.Acted {
 				t.Errorf("record on: %+v", ack)
+			}
+			if ack := r.do(none); ack.State != recorder.AckFailed || !strings.Contains(ack.Why, "no job has begun after recording was armed") {
+				t.Errorf("a dump before the first job: %+v", ack)
 			}
 		case r.frame == 3*jobFrames-1 && r.arena == nil:
 			write := command(recorder.CommandCalibration)

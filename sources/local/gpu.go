@@ -223,8 +223,11 @@ func (g *GPU) ResetSharedPeaks() error { return g.Card.ResetDefaultPoolPeaks() }
 
 // sizeText is a size in words.
 func sizeText(bytes int64) string {
-	if bytes >= 1<<30 {
+	switch {
+	case bytes >= 1<<30:
 		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+	case bytes < 1<<20:
+		return fmt.Sprintf("%d bytes", bytes)
 	}
 	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 }

@@ -79,7 +79,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case o.Memory < MinimumMemory || o.Memory > MaximumMemory:
-		return refuse("memory", "give it between 32 MiB and 1 TiB, not %d bytes", o.Memory)
+		return refuse("memory", "give it between 32 MiB and 1 TiB, not %s", sizeText(o.Memory))
 	case o.Speed != Fastest && !(o.Speed > 0 && o.Speed <= maximumSpeed):
 		return refuse("speed", "ask for more than 0 and at most %d frames a second, not %g", maximumSpeed, o.Speed)
 	case !(o.Hz > 0 && o.Hz <= maximumHz):
