@@ -72,7 +72,7 @@ class Face:
     def __init__(self, entry):
         self._entry = {key: value for key, value in entry.items() if key != "c"}
         self._begin = json.dumps(self._entry, ensure_ascii=False, separators=(",", ":"))[:-1].replace("%", "%%")
-        self._shape = ((), "")  # the counters' names, and the text that their values complete
+        self._shape = (None, "")  # the counters' names, and the text that their values complete
 
     def with_counters(self, counters):
         """The set with counters, {counter: int}, as a FacedSet."""

@@ -4,8 +4,6 @@ recorder/FORMAT.md allows whatever an adapter hands in.
 import json
 import re
 
-from .adapter import FacedSet
-
 PROTOCOL = 1  # the version that is written and read
 MINIMUM_PROTOCOL = 1
 MAX_LINE = 1 << 20  # bytes, without the line feed
@@ -28,10 +26,14 @@ def encode_record(record):
 def encode_sample(record):
     """The line of a sample record. Sets whose text is made already (FacedSet)
     are not put into words again."""
-    if not all(type(entry) is FacedSet for entry in record["sets"]) or "err" in record:
+    try:
+        texts = [entry.text for entry in record["sets"]]
+    except AttributeError:
+        return encode_record(record)
+    if "err" in record:
         return encode_record(record)
     text = '{"t":"s","src":"%s","ns":%d,"seq":%d,"sets":[%s]}\n' % (
-        record["src"], record["ns"], record["seq"], ",".join([entry.text for entry in record["sets"]]))
+        record["src"], record["ns"], record["seq"], ",".join(texts))
     line = text.encode("utf-8", "replace")
     if len(line) > MAX_LINE + 1 or _has_long_number(line):
         return encode_record(record)
