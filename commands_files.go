@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"vramscope/model"
 	"vramscope/model/dump"
+	"vramscope/recorder"
 	"vramscope/ui"
 	"vramscope/ui/layout"
 	"vramscope/ui/plain"
@@ -53,6 +56,9 @@ func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool, 
 			return err
 		}
 		if view := snapshot.Find(id); view != nil && view.Dump != nil {
+			if err := sizing.only(path); err != nil {
+				return err
+			}
 			if err := p.reportDump(view.Dump, i, asJSON); err != nil {
 				return err
 			}
@@ -62,6 +68,9 @@ func (p *program) reportFiles(ctx context.Context, files []string, asJSON bool, 
 				return err
 			}
 			continue
+		}
+		if err := sizing.only(path); err != nil {
+			return err
 		}
 		report, ok := model.ReportOf(snapshot, id)
 		if !ok {
@@ -121,6 +130,9 @@ func (p *program) diff(ctx context.Context, a, b string, asJSON bool, sizing *si
 	if both, err := p.diffCosts(ctx, a, b, asJSON, sizing); both || err != nil {
 		return err
 	}
+	if err := sizing.only(a); err != nil {
+		return err
+	}
 	loaded := map[string]*dump.Index{}
 	var sides [2]dump.Side
 	for i, argument := range []string{a, b} {
@@ -152,7 +164,7 @@ func (p *program) diff(ctx context.Context, a, b string, asJSON bool, sizing *si
 
 // renderCommand draws one frame to standard output.
 func (p *program) renderCommand() *cobra.Command {
-	view, size, at := "overview", "", ""
+	view, size, at, source := "overview", "", "", ""
 	sizing := newSizing()
 	command := &cobra.Command{
 		Use:   "render FILE[@MOMENT]",
@@ -162,17 +174,18 @@ func (p *program) renderCommand() *cobra.Command {
 			if err := sizing.read(); err != nil {
 				return err
 			}
-			return p.render(command.Context(), arguments[0], view, size, at, sizing)
+			return p.render(command.Context(), arguments[0], view, size, at, source, sizing)
 		},
 	}
 	command.Flags().StringVar(&view, "view", view, "view: "+strings.ToLower(strings.Join(layout.ViewNames(), ", ")))
 	command.Flags().StringVar(&size, "size", "120x32", "columns and rows, as `WxH`")
 	command.Flags().StringVar(&at, "at", "", "`moment` of the file: a time since its begin such as 12.5s; of a recording a frame such as f412, of a memory dump an event such as 1785, or peak; the end by default")
+	command.Flags().StringVar(&source, "source", "", "which `source` of a recording to draw, such as pid:4711 or a name; the first by default")
 	sizing.addTo(command)
 	return command
 }
 
-func (p *program) render(ctx context.Context, argument, view, size, at string, sizing *sizing) error {
+func (p *program) render(ctx context.Context, argument, view, size, at, source string, sizing *sizing) error {
 	path, atEnd := splitMoment(argument)
 	if at == "" {
 		at = atEnd
@@ -193,13 +206,37 @@ func (p *program) render(ctx context.Context, argument, view, size, at string, s
 		return err
 	}
 	options.View, options.Sizing = view, sizing.question()
-	if index := snapshot.Find(id); index != nil && index.Dump != nil {
-		options.Moments, err = momentOfDump(id, index.Dump, at)
-	} else {
-		options.At, err = parseMoment(snapshot, at)
-	}
-	if err != nil {
-		return err
+	switch whole := snapshot.Find(id); {
+	case whole != nil && whole.Costs != nil:
+		if at != "" || source != "" {
+			return usageError{path + " is a calibration file, which has no moments and no sources: leave --at and --source out"}
+		}
+	case whole != nil && whole.Dump != nil:
+		if err := sizing.only(path); err != nil {
+			return err
+		}
+		if source != "" {
+			return usageError{path + " is a memory dump, which has no sources: leave --source out"}
+		}
+		if options.Moments, err = momentOfDump(id, whole.Dump, at); err != nil {
+			return err
+		}
+	default:
+		if err := sizing.only(path); err != nil {
+			return err
+		}
+		drawn, err := sourceIn(snapshot, source)
+		if err != nil {
+			return err
+		}
+		if options.At, err = parseMoment(snapshot, drawn, at); err != nil {
+			return err
+		}
+		if source != "" {
+			options.Source = drawn.ID
+		} else if drawn != nil {
+			p.sayOthers(snapshot, drawn)
+		}
 	}
 	_, err = fmt.Fprintln(p.out, ui.Frame(snapshot, options, width, height, p.isColored()))
 	return err
@@ -224,17 +261,60 @@ func parseSize(text string) (width, height int, err error) {
 	return width, height, nil
 }
 
-// parseMoment finds a moment of the first source in monotonic ns, 0 for the
-// end.
-func parseMoment(snapshot *model.Snapshot, text string) (int64, error) {
-	if text == "" || len(snapshot.Sources) == 0 {
+// sourceIn finds a source of a recording by its name; "" is the first. It is nil
+// where the recording has none.
+func sourceIn(snapshot *model.Snapshot, name string) (*model.SourceView, error) {
+	if name == "" {
+		if len(snapshot.Sources) == 0 {
+			return nil, nil
+		}
+		return snapshot.Sources[0], nil
+	}
+	var found []*model.SourceView
+	var names []string
+	for _, view := range snapshot.Sources {
+		if matchesSource(view, name) || view.Src == name || view.Src == "gpu:"+name {
+			found = append(found, view)
+		}
+		names = append(names, nameIn(view))
+	}
+	if len(found) != 1 {
+		return nil, usageError{fmt.Sprintf("--source %q names %d sources of the file: choose %s", name, len(found), strings.Join(names, ", "))}
+	}
+	return found[0], nil
+}
+
+// nameIn is how to name a source of a recording.
+func nameIn(view *model.SourceView) string {
+	if view.Kind == recorder.KindProcess && view.Hello != nil && view.Hello.PID > 0 {
+		return fmt.Sprintf("pid:%d (%s)", view.Hello.PID, view.Name)
+	}
+	return cmp.Or(view.Src, view.ID)
+}
+
+// sayOthers says which programs a recording holds besides the one that is drawn.
+func (p *program) sayOthers(snapshot *model.Snapshot, drawn *model.SourceView) {
+	var others []string
+	for _, view := range snapshot.Sources {
+		if view != drawn && view.Kind == recorder.KindProcess {
+			others = append(others, nameIn(view))
+		}
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(p.problems, "drawn is %s; --source draws another program of the file: %s\n", printable(nameIn(drawn)), printable(strings.Join(others, ", ")))
+	}
+}
+
+// parseMoment finds a moment of a source in monotonic ns, 0 for the end, which is
+// that of the last record of any source.
+func parseMoment(snapshot *model.Snapshot, view *model.SourceView, text string) (int64, error) {
+	if text == "" || view == nil {
 		return 0, nil
 	}
-	view := snapshot.Sources[0]
 	wrong := usageError{fmt.Sprintf("--at %q: write a time since the begin such as 12.5s, or a frame such as f412", text)}
 	if frame, ok := strings.CutPrefix(text, "f"); ok {
-		var number int64
-		if _, err := fmt.Sscanf(frame, "%d", &number); err != nil {
+		number, err := strconv.ParseInt(frame, 10, 64)
+		if err != nil {
 			return 0, wrong
 		}
 		ns, known := view.FrameStart(number)
@@ -246,6 +326,13 @@ func parseMoment(snapshot *model.Snapshot, text string) (int64, error) {
 	since, err := time.ParseDuration(text)
 	if err != nil || since < 0 {
 		return 0, wrong
+	}
+	last := view.Now
+	for _, other := range snapshot.Sources {
+		last = max(last, other.Now)
+	}
+	if length := time.Duration(last - view.First); since > length {
+		return 0, usageError{fmt.Sprintf("--at %q: the recording lasts %v, name a moment within", text, length.Round(time.Millisecond))}
 	}
 	return view.First + int64(since), nil
 }

@@ -103,6 +103,11 @@ memory of the GPU. It needs a vramscope that was built with CUDA, and the
 driver.`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if flags.list {
+				if surplus := changedBut(command.LocalNonPersistentFlags(), "list", "json"); surplus != "" {
+					return usageError{fmt.Sprintf("--list lists every GPU, whatever --%s says: leave it out", surplus)}
+				}
+			}
 			if err := notZero(command.Flags(), "memory", "speed", "hz"); err != nil {
 				return err
 			}
@@ -124,9 +129,11 @@ func (p *program) host(ctx context.Context, flags *hostFlags) error {
 	case flags.list:
 		return p.listGPUs(flags.json)
 	case flags.child:
-		return serveHost(ctx, flags, local.Surroundings{Ready: local.Announce, Parent: p.in})
+		return serveHost(ctx, flags, local.Surroundings{Parent: p.in}, func(cuda.Device) func(string) { return local.Announce })
 	case alone && flags.gpu != allGPUs:
-		return serveHost(ctx, flags, local.Surroundings{Ready: func(string) { p.sayHost(flags.gpu, os.Getpid()) }})
+		return serveHost(ctx, flags, local.Surroundings{}, func(gpu cuda.Device) func(string) {
+			return func(string) { p.sayHost(gpu.Ordinal, os.Getpid()) }
+		})
 	case alone:
 		return p.serveHosts(ctx, flags)
 	}
@@ -143,8 +150,8 @@ func (p *program) host(ctx context.Context, flags *hostFlags) error {
 	return p.show(h)
 }
 
-func (p *program) sayHost(gpu string, pid int) {
-	fmt.Fprintf(p.out, "the render on GPU %s runs as process %d; watch it with: vramscope\n", grid.Sanitize(gpu), pid)
+func (p *program) sayHost(gpu, pid int) {
+	fmt.Fprintf(p.out, "the render on GPU %d runs as process %d; watch it with: vramscope\n", gpu, pid)
 }
 
 // deviceOrder is how CUDA is to number the GPUs: as NVML and nvidia-smi do.
@@ -168,8 +175,9 @@ func findGPUs() ([]cuda.Device, error) {
 	return gpus, nil
 }
 
-// serveHost owns a GPU's context and renders there until it is done.
-func serveHost(ctx context.Context, flags *hostFlags, surroundings local.Surroundings) error {
+// serveHost owns a GPU's context and renders there until it is done. ready says
+// of the GPU that was found what is done once the render can be watched.
+func serveHost(ctx context.Context, flags *hostFlags, surroundings local.Surroundings, ready func(cuda.Device) func(path string)) error {
 	gpus, err := findGPUs()
 	if err != nil {
 		return err
@@ -187,7 +195,7 @@ func serveHost(ctx context.Context, flags *hostFlags, surroundings local.Surroun
 	if err != nil {
 		return demoError(err)
 	}
-	surroundings.Version = "vramscope " + version
+	surroundings.Version, surroundings.Ready = "vramscope "+version, ready(gpu)
 	return demoError(local.Serve(ctx, options, surroundings))
 }
 

@@ -48,6 +48,8 @@ type headroomRow struct {
 	Formula  string `json:"formula,omitempty"`
 	Why      string `json:"why,omitempty"` // the headroom is not known
 	Below    bool   `json:"below"`
+
+	minimum int64 // that was asked, in bytes
 }
 
 func (p *program) check(ctx context.Context, minimum int64, arguments []string, asJSON bool) error {
@@ -106,7 +108,7 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 // rowOf holds a headroom against the least that is asked. One of which only a
 // lower bound is known has to reach it with that.
 func rowOf(view *model.SourceView, headroom *model.Headroom, minimum int64) headroomRow {
-	row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why}
+	row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why, minimum: minimum}
 	if headroom.AtLeast.Known {
 		bytes := headroom.AtLeast.Value
 		row.Headroom, row.Formula, row.Below = &bytes, headroom.Formula(), bytes < minimum
@@ -122,7 +124,7 @@ func (r headroomRow) text() string {
 	}
 	state := "enough"
 	if r.Below {
-		state = "BELOW"
+		state = "BELOW " + model.FormatBytes(r.minimum)
 	}
 	return name + ": " + r.Formula + ": " + state
 }

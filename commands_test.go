@@ -50,6 +50,8 @@ func TestBadInputGetsOneSentence(t *testing.T) {
 		says      string
 	}{
 		{"no such file", []string{filepath.Join(directory, "missing.vscope")}, exitUsage, "no file"},
+		{"a program's number", []string{"28888"}, exitUsage, "choose with c"},
+		{"a GPU", []string{"gpu:0"}, exitUsage, "choose with c"},
 		{"directory", []string{"report", directory}, exitUsage, "directory"},
 		{"empty file", []string{"report", empty}, exitFailed, "empty"},
 		{"prose", []string{"report", prose}, exitFailed, "not"},
@@ -256,6 +258,24 @@ func TestRecordReportRender(t *testing.T) {
 		out, _, _ = run(t, "render", path, "--view", "overview", "--size", "120x32")
 		if !strings.Contains(out, "Headroom") || !strings.Contains(out, "demo render") {
 			t.Errorf("render shows:\n%s", out)
+		}
+		for _, wrong := range []struct {
+			arguments []string
+			says      string
+		}{
+			{[]string{"render", path, "--at", "99s"}, "lasts"},
+			{[]string{"render", path, "--at", "f12x"}, "f12x"},
+			{[]string{"render", path, "--source", "pid:1"}, "demo render"},
+			{[]string{"render", path, "--frames", "8"}, "no calibration file"},
+			{[]string{"report", path, "--driver", "pool=1"}, "no calibration file"},
+		} {
+			out, problems, code := run(t, wrong.arguments...)
+			if code != exitUsage || out != "" || !strings.Contains(problems, wrong.says) {
+				t.Errorf("%v ends with %d: %s%s", wrong.arguments, code, out, problems)
+			}
+		}
+		if out, problems, code := run(t, "render", path, "--source", "host", "--at", "0.1s"); code != exitFine || problems != "" {
+			t.Errorf("render of the machine ends with %d: %s%s", code, out, problems)
 		}
 		out, _, _ = run(t, "--color", "always", "render", path)
 		if !strings.Contains(out, "\x1b[") {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,17 @@ func notZero(flags *pflag.FlagSet, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// changedBut is the name of a flag that was given and is none of those, "" if
+// there is none.
+func changedBut(flags *pflag.FlagSet, allowed ...string) (name string) {
+	flags.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(allowed, flag.Name) {
+			name = flag.Name
+		}
+	})
+	return name
 }
 
 // noArguments is a check for commands that take flags alone.

@@ -21,6 +21,7 @@ import (
 // the beginning of it.
 func chooseGPU(gpus []cuda.Device, text string) (cuda.Device, error) {
 	var found []cuda.Device
+	text = strings.TrimPrefix(text, "gpu:") // as a SOURCE has it
 	number, err := strconv.Atoi(text)
 	for _, gpu := range gpus {
 		if err == nil && gpu.Ordinal == number || err != nil && text != "" && strings.HasPrefix(strings.ToLower(gpu.UUID), strings.ToLower(text)) {
@@ -33,6 +34,9 @@ func chooseGPU(gpus []cuda.Device, text string) (cuda.Device, error) {
 	names := make([]string, len(gpus))
 	for i, gpu := range gpus {
 		names[i] = fmt.Sprintf("%d (%s)", gpu.Ordinal, gpu.UUID)
+	}
+	if len(found) == 0 {
+		return cuda.Device{}, usageError{fmt.Sprintf("--gpu %q: there is no such GPU here, choose %s, or all", text, strings.Join(names, ", "))}
 	}
 	return cuda.Device{}, usageError{fmt.Sprintf("--gpu %q names %d GPUs: choose %s, or all", text, len(found), strings.Join(names, ", "))}
 }
@@ -165,7 +169,7 @@ func (p *program) serveHosts(ctx context.Context, flags *hostFlags) error {
 				return
 			}
 			printing.Lock()
-			p.sayHost(strconv.Itoa(gpu.Ordinal), child.PID())
+			p.sayHost(gpu.Ordinal, child.PID())
 			printing.Unlock()
 			select {
 			case <-ctx.Done():

@@ -457,6 +457,15 @@ func TestCUDAHostListsGPUs(t *testing.T) {
 	if code != exitFine || strings.Count(stdout, "8.0 GiB") != 2 || !strings.Contains(stdout, cudatest.UUID(1)) {
 		t.Errorf("it ends with %d and says %s%s", code, stdout, stderr)
 	}
+	if _, stderr, code := m.run("host", "--list", "--gpu", "7"); code != exitUsage || !strings.Contains(stderr, "whatever --gpu says") {
+		t.Errorf("with another flag it ends with %d and says %s", code, stderr)
+	}
+	if _, stderr, code := m.run("host", "--headless", "--gpu", "gpu:5"); code != exitUsage || !strings.Contains(stderr, "there is no such GPU here") {
+		t.Errorf("a GPU that is not there: %d, %s", code, stderr)
+	}
+	if stdout, stderr, code := m.run("host", "--headless", "--gpu", cudatest.UUID(1), "--memory", "64MiB", "--frames", "2"); code != exitFine || !strings.Contains(stdout, "the render on GPU 1 runs") {
+		t.Errorf("a GPU by its UUID: %d, %s%s", code, stdout, stderr)
+	}
 	stdout, stderr, code = m.run("host", "--list", "--json")
 	var listed []map[string]any
 	if err := json.Unmarshal([]byte(stdout), &listed); err != nil || code != exitFine || len(listed) != 2 || listed[1]["uuid"] != cudatest.UUID(1) ||

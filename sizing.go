@@ -49,6 +49,14 @@ func (s *sizing) read() (err error) {
 	return nil
 }
 
+// only refuses the flags for a file that is no calibration file.
+func (s *sizing) only(path string) error {
+	if s.framesText == "" && len(s.driverText) == 0 {
+		return nil
+	}
+	return usageError{path + " is no calibration file, the only kind that --frames and --driver are for: leave them out"}
+}
+
 // question is what the dashboard begins with: the first number of frames.
 func (s *sizing) question() costs.Question {
 	return costs.Question{Frames: s.frames[0], Drivers: s.drivers}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 
 	"vramscope/model"
 	"vramscope/model/dump"
@@ -24,7 +25,7 @@ func (p *program) watch(ctx context.Context, arguments []string) error {
 	files, moments := p.splitMoments(arguments)
 	for _, path := range files {
 		if err := readable(path); err != nil {
-			return err
+			return notASource(path, err)
 		}
 	}
 	if len(files) > 0 && !p.isTerminal() {
@@ -47,6 +48,18 @@ func (p *program) watch(ctx context.Context, arguments []string) error {
 		watchLightly(true)
 	}
 	return p.showAt(h, moments)
+}
+
+// sourceName is a SOURCE as other commands take it.
+var sourceName = regexp.MustCompile(`^((pid:)?[0-9]+|gpu:[0-9]+|(gpu:)?GPU-[0-9A-Fa-f-]+)$`)
+
+// notASource says of a name that is no file, but looks like a SOURCE, how to
+// come to that.
+func notASource(name string, err error) error {
+	if _, missing := os.Lstat(name); missing == nil || !sourceName.MatchString(name) {
+		return err
+	}
+	return usageError{fmt.Sprintf("there is no file %s, and a program or GPU is not named here: start vramscope without it, and choose with c", name)}
 }
 
 // splitMoments takes FILE@MOMENT apart: the files, and by the IDs of their
