@@ -212,6 +212,6 @@ func (p *program) sendCommand() *cobra.Command {
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	command.Flags().BoolVar(&yes, "yes", false, "do not ask before a command that changes what the program measures or holds")
-	command.Flags().StringVar(&path, "path", "", "the `file` that a snapshot or calibration goes to")
+	command.Flags().StringVar(&path, "path", "", "the `file` that a snapshot or calibration goes to; a new one in the working directory by default")
 	return command
 }

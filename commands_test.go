@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"vramscope/model"
 )
@@ -321,6 +322,32 @@ func TestCalibrationDump(t *testing.T) {
 	if code != exitFine || !strings.Contains(out, "scopes by name, over all arenas") || !regexp.MustCompile(`arena \d+ `).MatchString(out) {
 		t.Errorf("report of a calibration dump ends with %d: %s%s", code, out, problems)
 	}
+}
+
+// TestSendWritesHere: without --path a file goes where the user is, and not
+// where the program likes it.
+func TestSendWritesHere(t *testing.T) {
+	environment, directory := testEnvironment(t), t.TempDir()
+	pid := startDemo(t, environment, "--speed", "200")
+	if _, problems, code := runIn(t, environment, "send", "demo", "record-on"); code != exitFine {
+		t.Fatalf("record-on ends with %d: %s", code, problems)
+	}
+	for deadline := time.Now().Add(patience); ; { // until a job has begun
+		command := exec.Command(binary(t), "send", "demo", "calibration")
+		command.Env, command.Dir = environment, directory
+		out, err := command.CombinedOutput()
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	written, _ := filepath.Glob(filepath.Join(directory, fmt.Sprintf("vramscope-%d-*.vscope", pid)))
+	if len(written) != 1 {
+		t.Fatalf("written: %v", written)
+	}
+	reportOf(t, written[0])
 }
 
 // TestCalibrationOfNothing: a dump without an arena says so, and shows no heading

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"vramscope/model"
 	"vramscope/recorder"
@@ -76,11 +77,32 @@ func (p *program) sendWith(ctx context.Context, h *hub, source, name string, arg
 			return nil, nil, err
 		}
 	}
+	if args.Path == "" {
+		args.Path = placeHere(view, name, time.Now())
+	}
 	ack, err := h.obey(ctx, view.ID, name, args)
 	if err != nil {
 		return nil, nil, err
 	}
 	return view, &model.Action{Command: recorder.Command{Name: name}, Final: ack}, nil
+}
+
+// fileEndings are those of the files that commands write.
+var fileEndings = map[string]string{recorder.CommandSnapshot: ".pickle", recorder.CommandCalibration: ".vscope"}
+
+// placeHere is a new file in the working directory for a command that writes one.
+// "" leaves it to the program, which may be in a container and know no such
+// directory.
+func placeHere(view *model.SourceView, name string, now time.Time) string {
+	ending, writes := fileEndings[name]
+	if !writes || view.Hello == nil || len(view.Hello.NSPIDs) > 1 {
+		return ""
+	}
+	path, err := filepath.Abs(fmt.Sprintf("vramscope-%d-%s%s", view.Hello.PID, now.Format("20060102-150405"), ending))
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // confirm asks on the terminal; without one, --yes is needed.
