@@ -45,6 +45,7 @@ var parts = []string{
 	"names",
 	"scope_tree",
 	"arena_events",
+	"unseen_moves",
 	"arena_record",
 	"scopes",
 	"arena_adapter",

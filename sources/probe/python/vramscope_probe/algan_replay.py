@@ -138,7 +138,7 @@ def count_algan_scope(rows, parent, record, number_of, depth):
         return
     row, _ = rows.child(parent, number_of(record.name))
     rows.add(row, (1, 0, record.alloc_count, algan_bytes(record)))
-    raise_peaks(rows.peaks[row], [0, record.peak_forward, record.peak_reverse, 0, -1])
+    raise_peaks(rows.peaks[row], [0, record.peak_forward, record.peak_reverse, 0, -1, 0])
     for child in list(record.children):
         count_algan_scope(rows, row, child, number_of, depth + 1)
 

@@ -98,6 +98,7 @@ class ArenaAdapter(Adapter):
                 break
             self._take(entry, publish, wanted)
         self._follow_handles(ns, wanted)
+        self._look_between(wanted)
         self._flush(publish)
         for strings in NAMES.take():
             publish(strings)
@@ -189,6 +190,14 @@ class ArenaAdapter(Adapter):
             self._released.append(record)
             del self._released[:-MAX_RELEASED]
 
+    def _look_between(self, wanted):
+        """Looks at the arenas in which scopes are open. What the program says
+        meanwhile is later than that, so then it waits for the next time."""
+        for handle in ARENA_HANDLES.living() if OUTLET.armed else ():
+            record = self._records.get(handle.number)
+            if record is not None:
+                record.look_between(handle, time.monotonic_ns(), self._frame, wanted, lambda: not OUTLET.entries)
+
     def _tell_lost(self, publish, ns):
         lost = OUTLET.lost
         if lost:
@@ -234,10 +243,7 @@ class ArenaAdapter(Adapter):
         """The arena's own high-water, or that of the noted allocations, in
         bytes; None where neither is known. used is what is in use now."""
         if handle.highest is not None:
-            try:
-                return handle.highest()
-            except Exception:
-                return None  # its object has just gone
+            return handle.own_high_water()
         if record is not None and record.tree.high_water:
             return max(record.tree.high_water, used)
         return None

@@ -3,8 +3,9 @@ tree, and its events on their way out. For the probe's thread alone."""
 from .arena_events import EventBatch, EventLog
 from .device import gpu_uuid
 from .names import NAMES
-from .scope_tree import OP_ALLOC, OP_NEW, OP_PERSIST, OP_SET, ScopeTree
+from .scope_tree import OP_ALLOC, OP_NEW, OP_PERSIST, OP_SET, OP_UNSEEN, ScopeTree
 from .scope_tree import OP_CLOSE, OP_MARK, OP_OPEN, OP_RELEASE, OP_RESET, OP_RESTORE
+from .unseen_moves import UnseenMoves
 
 #: The caller of bytes that no note told of: pointers had moved when a scope
 #: was opened or closed.
@@ -62,6 +63,7 @@ class ArenaRecord:
         self.recording = None
         self._batch = EventBatch(self.number)
         self._known = False  # the tree's pointers come from an event
+        self._unseen = UnseenMoves(handle.has_pointers())
 
     def record(self, pointers, ns, frame):
         """Begins to keep the arena's events for a calibration dump: from now
@@ -79,23 +81,26 @@ class ArenaRecord:
 
     def fold(self, event, frame, publish):
         """Takes an event of the outlet in: (kind, arena, ns, op, bytes, item,
-        flags, forward, reverse, scope, parent, text, dtype, params). publish
-        takes `ev` records, or is None while nobody wants them."""
-        _, _, ns, op, size, item, flags, forward, reverse, scope, parent, text, dtype, params = event
+        flags, forward, reverse, scope, parent, text, dtype, params, own
+        high-water). publish takes `ev` records, or is None while nobody wants them."""
+        _, _, ns, op, size, item, flags, forward, reverse, scope, parent, text, dtype, params, high = event
         tree = self.tree
         if op == OP_OPEN or op == OP_CLOSE:
             if op == OP_OPEN:
                 self._unwind_to(parent, ns, frame, publish)
-            if self._known and (forward != tree.forward or reverse != tree.reverse):
-                self._itemise(forward, reverse, ns, frame, publish)
+            self._look(forward, reverse, high, ns, frame, publish, op == OP_CLOSE)
         elif op == OP_MARK and len(self.marks) < MAX_MARKS:
             self.marks.append(forward)
         elif op == OP_RESTORE and self.marks:
             self.marks.pop()
         elif op == OP_RESET:
             self.marks = []
+            self._look(tree.forward, tree.reverse, None, ns, frame, publish, tree.innermost() > 0)
+            self._unseen.high = high
         elif op == OP_RELEASE:
             self.gone = ns
+        elif op == OP_ALLOC or op == OP_PERSIST:
+            self._unseen.note(forward + tree.length - reverse)
         self._known = True
         values = (size, flags, item, forward, reverse, scope, NAMES.number(text), NAMES.number(dtype))
         self._observe(ns, frame, op, values, params, publish)
@@ -107,19 +112,62 @@ class ArenaRecord:
             values = (0, 0, 0, self.tree.forward, self.tree.reverse, self.tree.opened_after(parent), 0, 0)
             self._observe(ns, frame, OP_CLOSE, values, None, publish)
 
+    def look_between(self, handle, ns, frame, publish, idle):
+        """Looks at an arena in which a scope is open and that tells of no
+        allocations, so that a long scope shows what is in it. idle() says
+        whether the program has said nothing since."""
+        if self._known and self._unseen.found and not self._unseen.noted and self.tree.innermost():
+            (forward, reverse), high = handle.pointers(), handle.own_high_water()
+            if idle() and not handle.fault:
+                self._look(forward, reverse, high, ns, frame, publish, True)
+
+    def _look(self, forward, reverse, high, ns, frame, publish, ends):
+        """Says what moved the pointers since the last event, where nothing else
+        did, and how far they may have gone in between. high is the arena's own
+        high-water, None where it tells none; ends says that the innermost scope
+        has had its time."""
+        tree, unseen = self.tree, self._unseen
+        moved = self._known and (forward != tree.forward or reverse != tree.reverse)
+        used = forward + tree.length - reverse
+        summit, most = unseen.follow(high, used, tree.length)
+        if self._known and summit > max(tree.used(), used):
+            self._climb(summit, forward, reverse, ns, frame, publish)
+            moved = True
+        elif moved:
+            self._itemise(forward, reverse, ns, frame, publish)
+        if unseen.counts(moved, ends) and most > tree.bound_used() and tree.innermost():
+            values = (most, 0, 0, tree.forward, tree.reverse, 0, 0, 0)
+            self._observe(ns, frame, OP_UNSEEN, values, None, publish)
+
+    def _climb(self, summit, forward, reverse, ns, frame, publish):
+        """Says that so many bytes were in use at one moment since the last
+        event, before the pointers came to where they are. Which side they were
+        on beyond what is there now is not known: it counts as the forward one."""
+        tree = self.tree
+        kept = min(max(tree.reverse - reverse, 0), summit - tree.used())
+        self._grow(OP_PERSIST, kept, ns, frame, publish)
+        self._grow(OP_ALLOC, summit - tree.used(), ns, frame, publish)
+        if forward != tree.forward or reverse != tree.reverse:
+            self._observe(ns, frame, OP_SET, (0, 0, 0, forward, reverse, 0, 0, 0), None, publish)
+
+    def _grow(self, op, moved, ns, frame, publish):
+        """Counts bytes that no note told of as one allocation."""
+        if moved > 0:
+            tree = self.tree
+            after = (tree.forward + moved, tree.reverse) if op == OP_ALLOC else (tree.forward, tree.reverse - moved)
+            values = (moved, 0, 1) + after + (0, NAMES.number(UNITEMISED), 0)
+            self._observe(ns, frame, op, values, None, publish)
+
     def _itemise(self, forward, reverse, ns, frame, publish):
-        """Says what moved the pointers since the last event, where nothing
-        else did: growth counts as an allocation, a release as a move."""
+        """Says that the pointers have moved: growth counts as an allocation, a
+        release as a move."""
         tree = self.tree
         grown, kept = forward - tree.forward, tree.reverse - reverse
         if grown < 0 or kept < 0:
             values = (0, 0, 0, min(forward, tree.forward), max(reverse, tree.reverse), 0, 0, 0)
             self._observe(ns, frame, OP_SET, values, None, publish)
-        for op, moved in ((OP_ALLOC, grown), (OP_PERSIST, kept)):
-            if moved > 0:
-                after = (forward, tree.reverse) if op == OP_ALLOC else (tree.forward, reverse)
-                values = (moved, 0, 1) + after + (0, NAMES.number(UNITEMISED), 0)
-                self._observe(ns, frame, op, values, None, publish)
+        self._grow(OP_ALLOC, grown, ns, frame, publish)
+        self._grow(OP_PERSIST, kept, ns, frame, publish)
 
     def _observe(self, ns, frame, op, values, params, publish):
         self.tree.observe(op, ns, frame, values[0], values[3], values[4], values[5], values[6], params)
@@ -144,7 +192,7 @@ class ArenaRecord:
         """Says that the arena is gone, once."""
         if not self.gone:
             self.fold(("arena", None, ns, OP_RELEASE, 0, 0, 0, self.tree.forward, self.tree.reverse, 0, 0,
-                       "", "", None), frame, publish)
+                       "", "", None, None), frame, publish)
 
     def entry(self, pointers):
         """The arena's entry of a state. pointers are those of now, None where

@@ -12,7 +12,7 @@ from .names import FOLDED_NAME, MAX_PARAMS
 
 #: Op codes of an arena's events, as the record format numbers them.
 OP_NEW, OP_ALLOC, OP_PERSIST, OP_TEMP_PUSH, OP_TEMP_POP, OP_OPEN, OP_CLOSE = 1, 2, 3, 4, 5, 6, 7
-OP_PARAMS, OP_MARK, OP_RESTORE, OP_SET, OP_RESET, OP_RELEASE, OP_FAIL = 8, 9, 10, 11, 12, 13, 14
+OP_PARAMS, OP_MARK, OP_RESTORE, OP_SET, OP_RESET, OP_RELEASE, OP_FAIL, OP_UNSEEN = 8, 9, 10, 11, 12, 13, 14, 15
 
 #: The peak of a scope in which nothing was allocated yet. A real one can be
 #: negative: a mark from outside may be restored inside the scope.
@@ -26,13 +26,14 @@ class OpenScope:
 
     __slots__ = (
         "number", "row", "entry_forward", "entry_reverse", "opened",
-        "peak_forward", "peak_reverse", "peak", "peak_ns", "peak_frame", "allocs", "self_bytes",
+        "peak_forward", "peak_reverse", "peak", "peak_ns", "peak_frame", "bound", "allocs", "self_bytes",
     )
 
     def __init__(self, number, row, forward, reverse, ns):
         self.number, self.row = number, row
         self.entry_forward, self.entry_reverse, self.opened = forward, reverse, ns
         self.peak_forward = self.peak_reverse = self.peak = NO_PEAK
+        self.bound = NO_PEAK  # of the peak, where moves were not seen
         self.peak_ns, self.peak_frame = 0, -1
         self.allocs = self.self_bytes = 0
 
@@ -44,11 +45,15 @@ class OpenScope:
                       forward - self.entry_forward + self.entry_reverse - reverse, ns, frame)
 
     def absorb(self, inner):
-        """Takes in what a scope inside, in which something was allocated, has
-        counted since it was absorbed last."""
+        """Takes in what a scope inside has counted since it was absorbed
+        last."""
         self.allocs += inner.allocs
         forward = inner.entry_forward - self.entry_forward
         reverse = self.entry_reverse - inner.entry_reverse
+        if inner.bound != NO_PEAK:
+            self.bound = max(self.bound, inner.bound + forward + reverse)
+        if inner.peak == NO_PEAK:
+            return
         self.raise_to(inner.peak_forward + forward, inner.peak_reverse + reverse,
                       inner.peak + forward + reverse, inner.peak_ns, inner.peak_frame)
 
@@ -62,16 +67,20 @@ class OpenScope:
             self.peak, self.peak_ns, self.peak_frame = both, ns, frame
 
     def peaks(self):
-        """[both, forward, reverse, ns, frame] so far, none below 0."""
-        return [max(self.peak, 0), max(self.peak_forward, 0), max(self.peak_reverse, 0), self.peak_ns, self.peak_frame]
+        """[both, forward, reverse, ns, frame, bound] so far, none below 0."""
+        return [max(self.peak, 0), max(self.peak_forward, 0), max(self.peak_reverse, 0), self.peak_ns, self.peak_frame,
+                max(self.bound, 0)]
 
 
 def raise_peaks(peaks, other):
-    """Takes other into peaks, both [both, forward, reverse, ns, frame]."""
+    """Takes other into peaks, both [both, forward, reverse, ns, frame, bound].
+    bound is the most that both can have been, 0 where every move was seen."""
     if other[1] > peaks[1]:
         peaks[1] = other[1]
     if other[2] > peaks[2]:
         peaks[2] = other[2]
+    if other[5] > peaks[5]:
+        peaks[5] = other[5]
     if other[0] > peaks[0]:
         peaks[0], peaks[3], peaks[4] = other[0], other[3], other[4]
 
@@ -86,7 +95,7 @@ class ScopeRows:
     def __init__(self):
         self.up, self.name, self.depth, self.open = [], [], [], []
         self.sums = []  # [count, unclosed, allocs, self bytes] a row
-        self.peaks = []  # [both, forward, reverse, ns, frame] a row
+        self.peaks = []  # [both, forward, reverse, ns, frame, bound] a row
         self.params = []  # {name: value} or None a row
         self._index = {}
         self._ordinary = 0
@@ -118,7 +127,7 @@ class ScopeRows:
         self.depth.append(depth)
         self.open.append(0)
         self.sums.append([0, 0, 0, 0])
-        self.peaks.append([0, 0, 0, 0, -1])
+        self.peaks.append([0, 0, 0, 0, -1, 0])
         self.params.append(None)
         self._index[(parent, name)] = row
         return row
@@ -168,7 +177,7 @@ class ScopeRows:
         columns = {"name": self.name, "open": self.open}
         for place, key in enumerate(("n", "un", "allocs", "self")):
             columns[key] = [sums[place] for sums in self.sums]
-        for place, key in enumerate(("p", "pf", "pr", "at", "fr")):
+        for place, key in enumerate(("p", "pf", "pr", "at", "fr", "pm")):
             columns[key] = [peaks[place] for peaks in self.peaks]
         for key, column in columns.items():
             if any(column):
@@ -193,7 +202,7 @@ class ScopeTree:
         self.length = self.forward = self.reverse = self.high_water = 0
         self.folded = 0
         self._root_sums = [0, 0]  # allocations, bytes outside every scope
-        self._root_peaks = [0, 0, 0, 0, -1]
+        self._root_peaks = [0, 0, 0, 0, -1, 0]
         self._stack = [OpenScope(0, -1, 0, 0, 0)]  # the root, then the open scopes, outermost first
         # What rows were before the outermost open scope began: a reset gives it back.
         self._epoch_rows = 0
@@ -223,12 +232,29 @@ class ScopeTree:
         elif op == OP_PARAMS:
             if self._stack[-1].row >= 0:
                 self.rows.merge_params(self._stack[-1].row, params)
+        elif op == OP_UNSEEN:
+            self._stack[-1].bound = max(self._stack[-1].bound, size - self.entry_used())
+            self._settled = False
         elif op == OP_RESET:
             self._abandon()
             self.high_water = 0
         elif op == OP_NEW:
             self.set_length(size)
         self.forward, self.reverse = forward, reverse
+
+    def used(self):
+        """Bytes in use after the last event, both sides."""
+        return self.forward + self.length - self.reverse
+
+    def entry_used(self):
+        """Bytes that were in use when the innermost open scope began."""
+        top = self._stack[-1]
+        return top.entry_forward + self.length - top.entry_reverse
+
+    def bound_used(self):
+        """The most bytes that may have been in use, as unseen moves have it so
+        far for the innermost open scope."""
+        return max(self._stack[-1].bound, 0) + self.entry_used()
 
     def innermost(self):
         """The number of the innermost open scope, 0 if none is open."""
@@ -255,7 +281,8 @@ class ScopeTree:
         counted into an arena's entry of a state."""
         self._settle()
         root = {"allocs": self._root_sums[0], "self": self._root_sums[1], "p": self._root_peaks[0],
-                "pf": self._root_peaks[1], "at": self._root_peaks[3], "fr": self._root_peaks[4]}
+                "pf": self._root_peaks[1], "at": self._root_peaks[3], "fr": self._root_peaks[4],
+                "pm": self._root_peaks[5]}
         entry["root"] = {key: value for key, value in root.items() if value}
         entry["open"] = [self._open_entry(scope) for scope in self._stack[1:]]
         entry["tree"], entry["abandoned"] = self.rows.columns(), self.abandoned.columns()
@@ -265,9 +292,12 @@ class ScopeTree:
 
     @staticmethod
     def _open_entry(scope):
-        both, forward, reverse = scope.peaks()[:3]
-        return {"n": scope.number, "node": scope.row, "f": scope.entry_forward, "r": scope.entry_reverse,
-                "pf": forward, "pr": reverse, "p": both, "ns": scope.opened}
+        both, forward, reverse, _, _, bound = scope.peaks()
+        entry = {"n": scope.number, "node": scope.row, "f": scope.entry_forward, "r": scope.entry_reverse,
+                 "pf": forward, "pr": reverse, "p": both, "ns": scope.opened}
+        if bound:
+            entry["pm"] = bound
+        return entry
 
     def _open(self, ns, forward, reverse, number, name, params):
         if len(self._stack) > self.rows.DEPTH + 1:
@@ -318,7 +348,7 @@ class ScopeTree:
             self._root_sums[1] += scope.self_bytes
             raise_peaks(self._root_peaks, scope.peaks())
         else:
-            if scope.peak == NO_PEAK:
+            if scope.peak == NO_PEAK and scope.bound == NO_PEAK:
                 return  # nothing was allocated in it
             outer = self._stack[place - 1]
             outer.absorb(scope)
@@ -343,7 +373,7 @@ class ScopeTree:
         """Keeps a row as it is before the outermost open scope changes it. A
         row that it made itself needs no shadow."""
         if row < self._epoch_rows and row not in self._shadows:
-            self._shadows[row] = [len(self.rows), list(self.rows.sums[row]), list(self.rows.peaks[row]), [0, 0, 0, 0, -1]]
+            self._shadows[row] = [len(self.rows), list(self.rows.sums[row]), list(self.rows.peaks[row]), [0, 0, 0, 0, -1, 0]]
 
     def _abandon(self):
         """Moves everything that the outermost open scope counted to the

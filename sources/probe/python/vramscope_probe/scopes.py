@@ -22,6 +22,9 @@ from .scope_tree import OP_CLOSE, OP_MARK, OP_OPEN, OP_RELEASE, OP_RESET, OP_RES
 #: Scopes of one arena that may be open at a time; further ones are not recorded.
 MAX_OPEN_SCOPES = 4096
 
+#: Events at which an arena is looked at that tells of no allocations.
+EDGES = frozenset((OP_OPEN, OP_CLOSE, OP_RESET))
+
 #: Arenas that may be registered at a time; further ones are not watched.
 MAX_ARENAS = 256
 
@@ -238,6 +241,15 @@ class ArenaHandle:
                 SCOPE_FAULTS.note(error)
         return self._last
 
+    def own_high_water(self):
+        """The arena's own high-water in bytes; None where it tells none."""
+        if self.highest is None:
+            return None
+        try:
+            return self.highest()
+        except Exception:
+            return None  # its object has just gone
+
     def has_pointers(self):
         """Whether the arena tells where it stands."""
         return self._pointers is not None
@@ -283,10 +295,12 @@ class ArenaHandle:
         self.note(OP_CLOSE, scope=number)
 
     def note(self, op, size=0, item=0, flags=0, scope=0, parent=0, text="", dtype="", params=None):
-        """Leaves an event for the probe's thread, with the pointers of now."""
+        """Leaves an event for the probe's thread, with the pointers of now and,
+        where scopes begin and end, the arena's own high-water."""
         forward, reverse = self.pointers()
+        high = self.own_high_water() if op in EDGES else None
         OUTLET.put(("arena", self, time.monotonic_ns(), op, size, item, flags, forward, reverse, scope, parent,
-                    str(text), str(dtype), params))
+                    str(text), str(dtype), params, high))
 
     def _tell(self, op, *values, **more):
         if OUTLET.armed and not self.closed:
