@@ -47,7 +47,7 @@ type EndError struct {
 func (e *EndError) Error() string {
 	switch {
 	case e.Gone:
-		return fmt.Sprintf("%s ended without a goodbye: it was killed, or crashed", e.ID)
+		return fmt.Sprintf("%s ended without a goodbye: it was killed, crashed, or left at once (os._exit)", e.ID)
 	case e.Err != nil:
 		return fmt.Sprintf("the connection to %s broke (%v): connect again", e.ID, e.Err)
 	}
