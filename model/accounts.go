@@ -12,7 +12,7 @@ import (
 // the process, and what the rest of the device is. In bytes.
 //
 // Held + Rest = Driver, and Driver + Others + Reserve + Free + Untold = Total,
-// to the byte, wherever all of them are known.
+// to the byte, wherever all of them are known and none is about.
 type Accounts struct {
 	Device string // GPU UUID, or "host"
 	Name   string // of the device
@@ -43,16 +43,13 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 	a := Accounts{Device: device, Driver: processFigure(subject, beside, device)}
 	a.Rows = subject.accountRows(make([]AccountRow, 0, subject.allocatorsOn(device)), "", device, 0)
 	a.addHeld(subject)
-	a.Rest = a.Driver.minus(a.Held)
-	if a.Rest.Known {
-		a.Rest.Origin = "the driver's figure for this process − what its allocators have reserved"
-		if a.Rest.Value < 0 {
-			a.Rest.Origin += "; under zero, since the driver's figure is of another moment or leaves a part of them out"
-		}
-	}
+	a.Rest = restOf(subject, beside, device, a.Driver, a.Held)
 	a.Context = contextFigure(subject, device)
 	if driver, set := DeviceOf(subject, beside, device); set != nil {
 		a.addDevice(driver, set)
+		if used := a.Others; used.Known && a.Driver.Known {
+			a.Others = othersOf(subject, beside, device, used, a.Driver)
+		}
 	} else {
 		why := missing(noDevice)
 		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.deviceName(device), why, why, why, why, why
@@ -80,7 +77,8 @@ func (a *Accounts) addHeld(subject *SourceView) {
 	}
 }
 
-// addDevice fills in what the driver says of the device.
+// addDevice fills in what the driver says of the device; Others are all of its
+// used bytes.
 func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 	a.Name = driver.Name
 	if driver.Kind != recorder.KindDevice {
@@ -88,17 +86,11 @@ func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 	}
 	a.Reserve, a.Free = driver.Figure(set, recorder.DriverReserved), driver.Figure(set, recorder.Free)
 	a.Total, a.Others = driver.Figure(set, recorder.Total), driver.DeviceUsed(set)
-	if a.Others.Known && a.Driver.Known {
-		a.Others.Value -= a.Driver.Value
-		a.Others.Origin = "the device's used bytes (" + a.Others.Origin + ") − the driver's figure for this process"
-	}
 	a.Untold = Figure{Why: "nothing is left over"}
 	if a.Total.Known && a.Free.Known && a.Others.Known {
 		left := a.Total.Value - a.Free.Value - a.Others.Value
-		for _, part := range [...]Figure{a.Driver, a.Reserve} {
-			if part.Known {
-				left -= part.Value
-			}
+		if a.Reserve.Known {
+			left -= a.Reserve.Value
 		}
 		if left != 0 {
 			a.Untold = Figure{Value: left, Known: true, Origin: "total − used − free − the driver's reserve: the driver does not say what it is"}

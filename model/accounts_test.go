@@ -51,8 +51,13 @@ func TestAccountsAddUp(t *testing.T) {
 			device.Sets[0].Values.Set(counter, random.Int64N(1<<42))
 		}
 		a := AccountsOf(render, []*SourceView{device}, "GPU-4f2e")
-		if a.Held.Value+a.Rest.Value != a.Driver.Value {
-			t.Fatalf("%d held and %d of the rest are not %d", a.Held.Value, a.Rest.Value, a.Driver.Value)
+		if a.Rest.Known != (a.Driver.Value >= a.Held.Value) || a.Rest.Known && a.Held.Value+a.Rest.Value != a.Driver.Value {
+			t.Fatalf("%d held and %+v of the rest are not %d", a.Held.Value, a.Rest, a.Driver.Value)
+		}
+		if used, _ := device.Sets[0].Values.Get(recorder.Used); a.Others.Known != (used >= a.Driver.Value) {
+			t.Fatalf("%d used, of them %d by the process: %+v", used, a.Driver.Value, a.Others)
+		} else if !a.Others.Known {
+			continue
 		}
 		sum := a.Driver.Value + a.Others.Value + a.Reserve.Value + a.Free.Value
 		if a.Untold.Known {

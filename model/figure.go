@@ -6,6 +6,7 @@ import "vramscope/recorder"
 type Figure struct {
 	Value  int64  // bytes, unless the figure says otherwise; means nothing while Known is false
 	Known  bool   // a number that is not known is never shown as zero
+	About  bool   // its parts are of different moments: it is shown as "about", and adds up to nothing else
 	Origin string // the call that gave it, or the reckoning that made it
 	Why    string // why it is missing, one sentence; "" when it is known
 	View   string // ID of the source that it came from

@@ -46,10 +46,7 @@ func InsideOf(subject *SourceView, beside []*SourceView, device string) Inside {
 	}
 	inside.Held = held.total(missing("it has told of no allocator on this device"))
 	inside.Context = contextFigure(subject, device)
-	inside.Unaccounted = inside.Driver.minus(inside.Held)
-	if inside.Unaccounted.Known {
-		inside.Unaccounted.Origin = "the driver's figure − what the allocators have reserved"
-	}
+	inside.Unaccounted = restOf(subject, beside, device, inside.Driver, inside.Held)
 	return inside
 }
 

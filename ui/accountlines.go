@@ -152,6 +152,12 @@ func (a *accountLines) addRest(accounts *model.Accounts, add func(accountKind, s
 		add(accountPart, "CUDA context", accounts.Context)
 		rest.Value -= accounts.Context.Value
 		rest.Origin += " − the CUDA context (" + accounts.Context.Origin + ")"
+		switch {
+		case rest.Value < 0 && rest.About:
+			rest.Value = 0
+		case rest.Value < 0:
+			rest = model.Figure{Why: "less than the CUDA context is left of the driver's figure: the driver leaves a part of it out"}
+		}
 	}
 	add(accountPart, label, rest)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
@@ -197,10 +198,12 @@ func (a *accountRows) DrawCell(r grid.Region, row, column int) {
 	}
 	switch column {
 	case allocatorReserved:
-		pen.Bytes(line.style(), value(line.figure), width)
+		drawFigure(r, line.style(), line.figure)
 		return
 	case allocatorExact:
-		pen.Count(grid.Of(themes.Dim), value(line.figure), width)
+		if !line.figure.About {
+			pen.Count(grid.Of(themes.Dim), value(line.figure), width)
+		}
 		return
 	}
 	if line.set == nil {
@@ -234,11 +237,34 @@ func drawPeakOf(r grid.Region, line *accountLine) {
 		pen.Bytes(grid.Of(themes.Peak), line.peak, r.Width())
 		return
 	}
+	drawMarked(r, grid.Of(themes.Peak), atLeast(r), line.peak)
+}
+
+// drawFigure writes a figure into a cell, with a mark where it is about.
+func drawFigure(r grid.Region, style grid.Style, f model.Figure) {
+	if f.Known && f.About {
+		drawMarked(r, style, about(r), f.Value)
+		return
+	}
+	pen := r.Pen(0, 0)
+	pen.Bytes(style, value(f), r.Width())
+}
+
+// drawMarked writes bytes into a cell after a mark that says how they are known.
+func drawMarked(r grid.Region, style grid.Style, mark rune, bytes int64) {
 	var room [16]byte
-	text := grid.AppendBytes(room[:0], line.peak)
+	text := grid.AppendBytes(room[:0], bytes)
 	x := max(r.Width()-len(text)-1, 0)
-	r.Set(x, 0, atLeast(r), grid.Of(themes.Peak))
-	r.Bytes(x+1, 0, grid.Of(themes.Peak), text)
+	r.Set(x, 0, mark, style)
+	r.Bytes(x+1, 0, style, text)
+}
+
+// about is the mark of a number whose parts are of different moments.
+func about(r grid.Region) rune {
+	if r.Glyphs().Unicode {
+		return '≈'
+	}
+	return '~'
 }
 
 // atLeast is the mark of a lower bound.

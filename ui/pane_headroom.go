@@ -43,7 +43,7 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, "The device's memory is not known: "+h.DriverFree.Why)
 		return
 	}
-	p.reckon(s, h)
+	p.reckon(s, h, about(r))
 	switch r.Height() {
 	case 0:
 	case 1:
@@ -67,20 +67,12 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 }
 
 // reckon fills the bar: what the process uses, what lies free in its pools,
-// what others use, what the driver keeps, and what is free.
-func (p *headroomPane) reckon(s *scene, h *model.Headroom) {
+// what others use, what the driver keeps, and what is free. Mark stands for about.
+func (p *headroomPane) reckon(s *scene, h *model.Headroom, mark rune) {
 	own := s.inside().Driver.Or(s.inside().Held)
 	inPool := int64(0)
 	if h.PoolAtLeast.Known && own.Known {
 		inPool = min(h.PoolAtLeast.Value, own.Value)
-	}
-	others := int64(grid.Missing)
-	used := h.DriverUsed
-	if used.Known {
-		others = used.Value
-		if own.Known {
-			others = max(used.Value-own.Value, 0)
-		}
 	}
 	segments := p.segments[:0]
 	if own.Known {
@@ -89,14 +81,7 @@ func (p *headroomPane) reckon(s *scene, h *model.Headroom) {
 			segments = append(segments, widget.Segment{Name: "in pool", Value: inPool, Style: grid.Of(themes.Reserved), Fill: themes.FillMedium})
 		}
 	}
-	if others != grid.Missing && (others > 0 || !own.Known) {
-		name := "others"
-		switch {
-		case !own.Known:
-			name = "used"
-		case !s.inside().Driver.Known: // its own context is among it
-			name = "used besides"
-		}
+	if others, name := othersOf(s, h, own, mark); others > 0 || others == 0 && !own.Known {
 		segments = append(segments, widget.Segment{Name: name, Value: others, Style: grid.Of(themes.Others), Fill: themes.FillDense})
 	}
 	if h.DriverReserved.Known {
@@ -110,6 +95,27 @@ func (p *headroomPane) reckon(s *scene, h *model.Headroom) {
 			p.gauge.Gates = append(p.gauge.Gates, widget.Gate{At: h.DriverTotal.Value - gate.At, Style: grid.Of(themes.Gate)})
 		}
 	}
+}
+
+// othersOf is what is used of the device besides the process's own bytes, and
+// what to call it; grid.Missing where it is not known.
+func othersOf(s *scene, h *model.Headroom, own model.Figure, mark rune) (bytes int64, name string) {
+	switch {
+	case !h.DriverUsed.Known:
+		return grid.Missing, ""
+	case !own.Known:
+		return h.DriverUsed.Value, "used"
+	case !s.inside().Driver.Known: // its own context is among it
+		return max(h.DriverUsed.Value-own.Value, 0), "used besides"
+	}
+	others := model.OthersOn(s.view, s.beside, s.device)
+	if others.About {
+		if mark == '≈' {
+			return others.Value, "others ≈"
+		}
+		return others.Value, "others ~"
+	}
+	return value(others), "others"
 }
 
 func (p *headroomPane) drawBar(r grid.Region, h *model.Headroom) {

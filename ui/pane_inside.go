@@ -37,6 +37,9 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 	pen.Text(dim, "by driver ")
 	number(&pen, grid.Of(themes.Used), value(inside.Driver), 0)
 	pen.Text(dim, "  unaccounted ")
+	if inside.Unaccounted.About {
+		pen.Rune(grid.Of(themes.Unaccounted), about(r))
+	}
 	number(&pen, grid.Of(themes.Unaccounted), value(inside.Unaccounted), 0)
 	if inside.Context.Known {
 		pen.Text(dim, " (CUDA context ")

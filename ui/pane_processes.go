@@ -278,7 +278,7 @@ func (rows *processRows) DrawCell(r grid.Region, index, column int) {
 	case processHeld:
 		pen.Bytes(grid.Of(themes.Reserved), value(row.held), width)
 	case processUnaccounted:
-		pen.Bytes(grid.Of(themes.Unaccounted), value(row.unaccounted), width)
+		drawFigure(r, grid.Of(themes.Unaccounted), row.unaccounted)
 	case processResident:
 		pen.Bytes(dim, value(row.resident), width)
 	case processDevice:

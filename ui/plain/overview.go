@@ -77,8 +77,14 @@ func (p *page) accounts(view *model.SourceView, beside []*model.SourceView) {
 	for _, device := range view.Devices(beside) {
 		a := model.AccountsOf(view, beside, device)
 		switch {
+		case a.Driver.Known && a.Held.Known && a.Rest.Known:
+			about := ""
+			if a.Rest.About {
+				about = "about "
+			}
+			p.line(1, "on %s: %s by the driver = %s in allocators + %s%s context and other libraries", a.Name, size(a.Driver.Value), size(a.Held.Value), about, size(a.Rest.Value))
 		case a.Driver.Known && a.Held.Known:
-			p.line(1, "on %s: %s by the driver = %s in allocators + %s context and other libraries", a.Name, size(a.Driver.Value), size(a.Held.Value), size(a.Rest.Value))
+			p.line(1, "on %s: %s by the driver, %s in allocators; %s", a.Name, size(a.Driver.Value), size(a.Held.Value), a.Rest.Why)
 		case a.Driver.Known:
 			p.line(1, "on %s: %s by the driver", a.Name, size(a.Driver.Value))
 		case a.Held.Known:
