@@ -104,7 +104,8 @@ func newRecording(ctx context.Context, path string) (*recording, context.Context
 }
 
 // end waits for the writers and closes the file. Sources that have not said
-// goodbye do so with that reason. The error is the first failure to write.
+// goodbye do so with that reason. The error is the first failure to write; a file
+// of which nothing was written is then removed.
 func (r *recording) end(why string) error {
 	r.cancel()
 	r.writers.Wait()
@@ -112,6 +113,9 @@ func (r *recording) end(why string) error {
 	defer r.mutex.Unlock()
 	if err := r.file.Close(why); err != nil && r.err == nil {
 		r.err = err
+	}
+	if info, err := os.Lstat(r.path); r.err != nil && err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		_ = os.Remove(r.path)
 	}
 	return r.err
 }
