@@ -17,8 +17,10 @@ type ArenaReport struct {
 	Length         *int64        `json:"length"`
 	Forward        int64         `json:"forward"`
 	Reverse        int64         `json:"reverse"`
-	HighWater      *int64        `json:"high_water"` // simultaneous, since the last reset
-	PeakEver       int64         `json:"peak_ever"`  // simultaneous, over its life, resets or not
+	HighWater      *int64        `json:"high_water"`                  // simultaneous, since the last reset
+	PeakEver       int64         `json:"peak_ever"`                   // simultaneous, over its life, resets or not
+	PeakIsLeast    bool          `json:"peak_is_at_least,omitempty"`  // moves were not seen: peak_ever is a lower bound
+	CountIsLeast   bool          `json:"count_is_at_least,omitempty"` // the same: alloc_count and self_bytes are
 	AllocCount     int64         `json:"alloc_count"`
 	SelfBytes      int64         `json:"self_bytes"` // allocated outside every scope
 	Failed         int64         `json:"failed_allocations"`
@@ -39,21 +41,23 @@ type ArenaReport struct {
 // ScopeReport is one row of a scope tree: scopes of one name under one parent.
 // Bytes and counts add up, peaks are the largest.
 type ScopeReport struct {
-	Name        string        `json:"name"`
-	Count       int64         `json:"count"`
-	Open        int32         `json:"open,omitempty"`
-	Unclosed    int64         `json:"unclosed,omitempty"` // ended with an outer scope or a reset
-	AllocCount  int64         `json:"alloc_count"`        // scopes inside included
-	SelfBytes   int64         `json:"self_bytes"`
-	TotalBytes  int64         `json:"total_bytes"` // scopes inside included
-	LiveBytes   *int64        `json:"live_bytes"`  // in the open scope; null where none is open
-	Peak        int64         `json:"peak"`        // simultaneous, above entry
-	PeakForward int64         `json:"peak_forward"`
-	PeakReverse int64         `json:"peak_reverse"`
-	PeakAt      int64         `json:"peak_at_ns,omitempty"`
-	PeakFrame   *int64        `json:"peak_frame"`
-	Params      []ParamReport `json:"params,omitempty"`
-	Children    []ScopeReport `json:"children,omitempty"`
+	Name         string        `json:"name"`
+	Count        int64         `json:"count"`
+	Open         int32         `json:"open,omitempty"`
+	Unclosed     int64         `json:"unclosed,omitempty"` // ended with an outer scope or a reset
+	AllocCount   int64         `json:"alloc_count"`        // scopes inside included
+	SelfBytes    int64         `json:"self_bytes"`
+	TotalBytes   int64         `json:"total_bytes"`                 // scopes inside included
+	LiveBytes    *int64        `json:"live_bytes"`                  // in the open scope; null where none is open
+	Peak         int64         `json:"peak"`                        // simultaneous, above entry
+	PeakIsLeast  bool          `json:"peak_is_at_least,omitempty"`  // moves were not seen: peak is a lower bound, 0 says nothing
+	CountIsLeast bool          `json:"count_is_at_least,omitempty"` // the same: alloc_count, self_bytes and total_bytes are
+	PeakForward  int64         `json:"peak_forward"`
+	PeakReverse  int64         `json:"peak_reverse"`
+	PeakAt       int64         `json:"peak_at_ns,omitempty"`
+	PeakFrame    *int64        `json:"peak_frame"`
+	Params       []ParamReport `json:"params,omitempty"`
+	Children     []ScopeReport `json:"children,omitempty"`
 }
 
 // ParamReport is a parameter last seen on a scope.
@@ -77,14 +81,16 @@ type SummedReport struct {
 
 // SummedScope is every scope of one name. See ScopeSum.
 type SummedScope struct {
-	Name       string `json:"name"`
-	Arenas     int    `json:"arenas"`
-	Count      int64  `json:"count"`
-	AllocCount int64  `json:"alloc_count"`
-	SelfBytes  int64  `json:"self_bytes"`
-	TotalBytes int64  `json:"total_bytes"`
-	Peak       int64  `json:"peak"`
-	PeakArena  int64  `json:"peak_arena"`
+	Name         string `json:"name"`
+	Arenas       int    `json:"arenas"`
+	Count        int64  `json:"count"`
+	AllocCount   int64  `json:"alloc_count"`
+	SelfBytes    int64  `json:"self_bytes"`
+	TotalBytes   int64  `json:"total_bytes"`
+	Peak         int64  `json:"peak"`
+	PeakArena    int64  `json:"peak_arena"`
+	PeakIsLeast  bool   `json:"peak_is_at_least,omitempty"`  // see ScopeReport
+	CountIsLeast bool   `json:"count_is_at_least,omitempty"` // see ScopeReport
 }
 
 // PoolReport is one pool.
@@ -128,12 +134,14 @@ func arenaReport(v *SourceView, a *ArenaView) ArenaReport {
 	if !a.Partial {
 		length, highWater := a.State.Length, a.State.HighWater
 		report.Length, report.HighWater = &length, &highWater
+		report.PeakEver = max(report.PeakEver, highWater)
 	}
+	report.PeakIsLeast, report.CountIsLeast = root.PeakBound > report.PeakEver, root.PeakBound > 0
 	var counted int64
 	for _, row := range report.Callers {
 		counted += row.Count
 	}
-	report.EventsComplete = !a.Partial && counted == root.AllocCount
+	report.EventsComplete = !a.Partial && !report.CountIsLeast && counted == root.AllocCount
 	report.Scopes = scopeReports(v, a, a.Scopes, -1)
 	report.Abandoned = scopeReports(v, a, a.Scopes.Abandoned(), -1)
 	return report
@@ -145,7 +153,7 @@ func scopeReports(v *SourceView, a *ArenaView, scopes *recorder.ScopeSnapshot, a
 		numbers := scopes.Row(row)
 		report := ScopeReport{Name: a.strings.String(numbers.Name), Count: numbers.Count, Open: numbers.Open, Unclosed: numbers.Unclosed,
 			AllocCount: numbers.AllocCount, SelfBytes: numbers.SelfBytes, TotalBytes: numbers.TotalBytes, Peak: numbers.Peak,
-			PeakForward: numbers.PeakForward, PeakReverse: numbers.PeakReverse, Params: paramReports(numbers.Params),
+			PeakIsLeast: numbers.PeakIsLeast(), CountIsLeast: numbers.CountIsLeast(), PeakForward: numbers.PeakForward, PeakReverse: numbers.PeakReverse, Params: paramReports(numbers.Params),
 			Children: scopeReports(v, a, scopes, row)}
 		if numbers.PeakNs > 0 {
 			report.PeakAt = numbers.PeakNs - v.First
@@ -173,7 +181,8 @@ func rollupRows(rollups []Rollup) []RollupRow {
 func summedReports(sums []ScopeSum) []SummedScope {
 	rows := make([]SummedScope, len(sums))
 	for i, sum := range sums {
-		rows[i] = SummedScope(sum)
+		rows[i] = SummedScope{Name: sum.Name, Arenas: sum.Arenas, Count: sum.Count, AllocCount: sum.AllocCount, SelfBytes: sum.SelfBytes,
+			TotalBytes: sum.TotalBytes, Peak: sum.Peak, PeakArena: sum.PeakArena, PeakIsLeast: sum.PeakIsLeast, CountIsLeast: sum.CountIsLeast}
 	}
 	return rows
 }

@@ -19,6 +19,11 @@ type ScopeSum struct {
 	TotalBytes int64 // scopes inside included, each byte once
 	Peak       int64 // simultaneous, above entry: the largest
 	PeakArena  int64 // ID of the arena that has it
+	// Where moves of an arena's pointers were not seen: Peak, and the counts and
+	// bytes, are lower bounds.
+	PeakIsLeast, CountIsLeast bool
+
+	bound int64 // the most that Peak can have been
 }
 
 // SumScopes adds the scopes of arenas up by name, abandoned ones apart. Both lists
@@ -71,6 +76,8 @@ func (s *ScopeSum) add(arena int64, row recorder.ScopeRow, inside bool) {
 	if row.Peak > s.Peak || s.PeakArena == 0 {
 		s.Peak, s.PeakArena = max(s.Peak, row.Peak), arena
 	}
+	s.bound = max(s.bound, row.PeakBound)
+	s.PeakIsLeast, s.CountIsLeast = s.bound > s.Peak, s.bound > 0
 }
 
 // inOwnName says whether a row lies below a row of its own name.

@@ -151,10 +151,13 @@ func (p *scopePane) writeBytes(s *scene, scopes *recorder.ScopeSnapshot, row int
 		live = bytes
 	}
 	f.bytes("live now", grid.Of(themes.Live), live)
-	f.bytes("self", grid.Of(themes.Self), numbers.SelfBytes)
-	f.bytes("total", grid.Of(themes.Total), numbers.TotalBytes)
+	label, n := leastOf("self", numbers.SelfBytes, numbers.CountIsLeast())
+	f.bytes(label, grid.Of(themes.Self), n)
+	label, n = leastOf("total", numbers.TotalBytes, numbers.CountIsLeast())
+	f.bytes(label, grid.Of(themes.Total), n)
 	f.count("ran", text, numbers.Count)
-	f.count("allocations", text, numbers.AllocCount)
+	label, n = leastOf("allocations", numbers.AllocCount, numbers.CountIsLeast())
+	f.count(label, text, n)
 	if numbers.Unclosed > 0 && !s.choices.scope.abandoned {
 		f.count("unclosed", grid.Of(themes.Warning), numbers.Unclosed)
 	}
@@ -164,15 +167,31 @@ func (p *scopePane) writeBytes(s *scene, scopes *recorder.ScopeSnapshot, row int
 // those of the two sides, which need not have been at one moment.
 func (p *scopePane) writePeak(s *scene, numbers *recorder.ScopeRow) {
 	f, text := &p.flow, grid.Of(themes.Text)
-	f.bytes("peak", grid.Of(themes.Peak), numbers.Peak)
+	label, n := leastOf("peak", numbers.Peak, numbers.PeakIsLeast())
+	f.bytes(label, grid.Of(themes.Peak), n)
 	if numbers.PeakNs > 0 {
 		f.since("set", text, s.newest.Now-numbers.PeakNs, beforeWhat(s))
 	}
 	if numbers.PeakFrame >= 0 && numbers.PeakNs > 0 {
 		f.count("in frame", text, numbers.PeakFrame)
 	}
+	if numbers.PeakIsLeast() {
+		return // neither side's is known
+	}
 	f.bytes("forward peak", grid.Of(themes.Forward), numbers.PeakForward)
 	f.bytes("reverse peak", grid.Of(themes.Reverse), numbers.PeakReverse)
+}
+
+// leastOf is the label and the number of what may be a lower bound; one that is
+// nothing then says nothing.
+func leastOf(label string, n int64, isLeast bool) (string, int64) {
+	switch {
+	case !isLeast:
+		return label, n
+	case n == 0:
+		return label, grid.Missing
+	}
+	return label + " at least", n
 }
 
 // beforeWhat is what a time before the newest moment is called.
@@ -196,7 +215,8 @@ func (p *scopePane) writeOpen(s *scene, scopes *recorder.ScopeSnapshot, open *re
 	if open.Opened > 0 {
 		f.duration("open for", grid.Of(themes.Text), s.view.Now-open.Opened)
 	}
-	f.bytes("its peak", grid.Of(themes.Peak), open.Peak)
+	label, n := leastOf("its peak", open.Peak, open.PeakBound > open.Peak)
+	f.bytes(label, grid.Of(themes.Peak), n)
 }
 
 // openInstance is the innermost open scope that counts into a row.
@@ -268,13 +288,20 @@ func (p *scopePane) details(s *scene) (string, []string) {
 	}
 	numbers := scopes.Row(row)
 	exact := func(n int64) string { return string(grid.AppendExact(nil, n)) }
+	least := func(label string, n int64, isLeast bool) string {
+		label, n = leastOf(label, n, isLeast)
+		return label + "  " + exact(n)
+	}
 	lines := []string{
 		"path  " + strings.Join(choice.path, " / "),
 		fmt.Sprintf("ran %d times, %d of them open now, %d unclosed (their end is not known)", numbers.Count, numbers.Open, numbers.Unclosed),
-		fmt.Sprintf("allocations, scopes inside included  %d", numbers.AllocCount),
-		"self  " + exact(numbers.SelfBytes), "total  " + exact(numbers.TotalBytes),
-		"peak, both sides at one moment  " + exact(numbers.Peak),
-		"forward peak  " + exact(numbers.PeakForward), "reverse peak  " + exact(numbers.PeakReverse),
+		countLine("allocations, scopes inside included", numbers.AllocCount, numbers.CountIsLeast()),
+		least("self", numbers.SelfBytes, numbers.CountIsLeast()), least("total", numbers.TotalBytes, numbers.CountIsLeast()),
+		least("peak, both sides at one moment", numbers.Peak, numbers.PeakIsLeast()),
+		least("forward peak", numbers.PeakForward, numbers.PeakIsLeast()), least("reverse peak", numbers.PeakReverse, numbers.PeakIsLeast()),
+	}
+	if numbers.CountIsLeast() {
+		lines = append(lines, "its program does not tell of every allocation here: "+unseenWhy)
 	}
 	if numbers.PeakNs > 0 {
 		lines = append(lines, fmt.Sprintf("the peak was %s in frame %s, %s before the newest moment", exact(numbers.Peak),
@@ -294,6 +321,16 @@ func (p *scopePane) details(s *scene) (string, []string) {
 		lines = append(lines, param.Name+" = "+param.String())
 	}
 	return "Scope " + choice.path[len(choice.path)-1], lines
+}
+
+// unseenWhy is why numbers of a scope are lower bounds, and what would make them
+// more.
+const unseenWhy = "the arena's pointers were read where scopes begin and end; the handle's alloc() tells of each"
+
+// countLine is a count that may be a lower bound.
+func countLine(label string, n int64, isLeast bool) string {
+	label, n = leastOf(label, n, isLeast)
+	return label + "  " + string(grid.AppendCount(nil, n))
 }
 
 func frameText(frame int64) string {
@@ -324,19 +361,29 @@ func scopeOrigins(s *scene) []origin {
 	known := func(n int64, from string) model.Figure {
 		return model.Figure{Value: n, Known: true, Origin: from}
 	}
+	least := func(n int64, from string, isLeast bool) model.Figure {
+		switch {
+		case isLeast && n == 0:
+			return model.Figure{Why: unseenWhy}
+		case isLeast:
+			from = "at least this: " + unseenWhy
+		}
+		return known(n, from)
+	}
+	count, peak := numbers.CountIsLeast(), numbers.PeakIsLeast()
 	live := model.Figure{Why: "no scope of this path is open now"}
 	if bytes, ok := scopes.Live(row); ok && !s.choices.scope.abandoned {
 		live = known(bytes, "the arena's pointers − those at the entry of the open scope")
 	}
 	return []origin{
 		{name: "live now", figure: live},
-		{name: "self", figure: known(numbers.SelfBytes, "allocations in the scope itself, as asked for, padding apart")},
-		{name: "total", figure: known(numbers.TotalBytes, "allocations in the scope and in those inside it, padding apart")},
-		{name: "peak", figure: known(numbers.Peak, "the largest of both pointers' distance from the entry at one moment, padding included")},
-		{name: "forward peak", figure: known(numbers.PeakForward, "the largest forward pointer − entry")},
-		{name: "reverse peak", figure: known(numbers.PeakReverse, "the largest entry − reverse pointer")},
+		{name: "self", figure: least(numbers.SelfBytes, "allocations in the scope itself, as asked for, padding apart", count)},
+		{name: "total", figure: least(numbers.TotalBytes, "allocations in the scope and in those inside it, padding apart", count)},
+		{name: "peak", figure: least(numbers.Peak, "the largest of both pointers' distance from the entry at one moment, padding included", peak)},
+		{name: "forward peak", figure: least(numbers.PeakForward, "the largest forward pointer − entry", peak)},
+		{name: "reverse peak", figure: least(numbers.PeakReverse, "the largest entry − reverse pointer", peak)},
 		{name: "ran", figure: known(numbers.Count, "scopes of this path that were opened"), count: true},
-		{name: "allocations", figure: known(numbers.AllocCount, "scopes inside included"), count: true},
+		{name: "allocations", figure: least(numbers.AllocCount, "scopes inside included", count), count: true},
 	}
 }
 

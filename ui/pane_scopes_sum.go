@@ -198,11 +198,11 @@ func (t *scopeSumRows) DrawCell(r grid.Region, index, column int) {
 	case sumArenas:
 		pen.Count(grid.Of(themes.Dim), int64(row.sum.Arenas), r.Width())
 	case sumSelf:
-		drawScopeBytes(r, themes.Self, row.sum.SelfBytes)
+		drawScopeLeast(r, themes.Self, row.sum.SelfBytes, row.sum.CountIsLeast)
 	case sumTotal:
-		drawScopeBytes(r, themes.Total, row.sum.TotalBytes)
+		drawScopeLeast(r, themes.Total, row.sum.TotalBytes, row.sum.CountIsLeast)
 	case sumPeak:
-		drawScopeBytes(r, themes.Peak, row.sum.Peak)
+		drawScopeLeast(r, themes.Peak, row.sum.Peak, row.sum.PeakIsLeast)
 	case sumBar:
 		if !row.abandoned {
 			widget.MiniBar(r, t.barOf(row.sum), t.whole, grid.StepOf(themes.Heat, t.barOf(row.sum), t.whole))
@@ -224,6 +224,6 @@ func (t *scopeSumRows) drawName(r grid.Region, row *sumRow) {
 	if row.abandoned {
 		node.Depth = 1
 	}
-	width := r.Width() - drawScopeCounts(r, row.sum.Count, row.sum.AllocCount)
+	width := r.Width() - drawScopeCounts(r, row.sum.Count, row.sum.AllocCount, row.sum.CountIsLeast)
 	widget.TreeName(r.Sub(0, 0, width, 1), &node)
 }

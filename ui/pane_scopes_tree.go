@@ -286,11 +286,11 @@ func (t *scopeTreeRows) DrawCell(r grid.Region, index, column int) {
 	case scopeLive:
 		t.drawLive(r, row, &numbers)
 	case scopeSelf:
-		drawScopeBytes(r, themes.Self, numbers.SelfBytes)
+		drawScopeLeast(r, themes.Self, numbers.SelfBytes, numbers.CountIsLeast())
 	case scopeTotal:
-		drawScopeBytes(r, themes.Total, numbers.TotalBytes)
+		drawScopeLeast(r, themes.Total, numbers.TotalBytes, numbers.CountIsLeast())
 	case scopePeak:
-		drawScopeBytes(r, themes.Peak, numbers.Peak)
+		drawScopeLeast(r, themes.Peak, numbers.Peak, numbers.PeakIsLeast())
 	case scopeBar:
 		bar := barColumn(t.view.Key())
 		if n := t.number(row, bar); n != grid.Missing && row.Abandoned == t.row(0).Abandoned {
@@ -336,7 +336,7 @@ func (t *scopeTreeRows) drawName(r grid.Region, index int, row model.VisibleRow,
 	default:
 		node.MatchFrom, node.MatchTo = t.matches.span(node.Name)
 	}
-	width := r.Width() - drawScopeCounts(r, numbers.Count, numbers.AllocCount)
+	width := r.Width() - drawScopeCounts(r, numbers.Count, numbers.AllocCount, numbers.CountIsLeast())
 	if 2*node.Depth+2+grid.Width(node.Name) > width {
 		node.MatchTo = node.MatchFrom // the name is cut
 	}

@@ -22,6 +22,26 @@ func drawScopeBytes(r grid.Region, role themes.Role, n int64) {
 	pen.Bytes(grid.Of(role), n, r.Width())
 }
 
+// drawScopeLeast writes bytes that may be a lower bound, with its mark; one that is
+// nothing then says nothing.
+func drawScopeLeast(r grid.Region, role themes.Role, n int64, isLeast bool) {
+	switch {
+	case !isLeast:
+		drawScopeBytes(r, role, n)
+	case n == 0:
+		r.Set(r.Width()-1, 0, r.Glyphs().Unknown, grid.Of(themes.Dim))
+	default:
+		var room [16]byte
+		text := grid.AppendBytes(room[:0], n)
+		if r.Width() < narrowBytes {
+			text = grid.AppendShort(room[:0], n)
+		}
+		x := max(r.Width()-len(text)-1, 0)
+		r.Set(x, 0, atLeast(r), grid.Of(role))
+		r.Bytes(x+1, 0, grid.Of(role), text)
+	}
+}
+
 // scopeCountWidths are the columns for how many scopes and how many allocations a
 // row counts, at the right end of a cell of the given width; 0 where there is no
 // room.
@@ -36,8 +56,8 @@ func scopeCountWidths(width int) (scopes, allocations int) {
 }
 
 // drawScopeCounts writes both at the right end of a cell, and returns the columns
-// that they took.
-func drawScopeCounts(r grid.Region, count, allocs int64) int {
+// that they took. isLeast says that the allocations are a lower bound.
+func drawScopeCounts(r grid.Region, count, allocs int64, isLeast bool) int {
 	scopes, allocations := scopeCountWidths(r.Width())
 	if scopes == 0 {
 		return 0
@@ -46,8 +66,24 @@ func drawScopeCounts(r grid.Region, count, allocs int64) int {
 	pen := r.Pen(r.Width()-scopes-allocations, 0)
 	pen.Count(dim, count, scopes-1)
 	pen.Rune(dim, r.Glyphs().Times)
-	if allocations > 0 {
+	switch {
+	case allocations > 0 && isLeast:
+		drawCountLeast(r.Sub(r.Width()-allocations, 0, allocations, 1), allocs)
+	case allocations > 0:
 		pen.Count(dim, allocs, allocations)
 	}
 	return scopes + allocations
+}
+
+// drawCountLeast writes a count that is a lower bound, as drawScopeLeast does.
+func drawCountLeast(r grid.Region, n int64) {
+	if n == 0 {
+		r.Set(r.Width()-1, 0, r.Glyphs().Unknown, grid.Of(themes.Dim))
+		return
+	}
+	var room [32]byte
+	text := grid.AppendCount(room[:0], n)
+	x := max(r.Width()-len(text)-1, 0)
+	r.Set(x, 0, atLeast(r), grid.Of(themes.Dim))
+	r.Bytes(x+1, 0, grid.Of(themes.Dim), text)
 }

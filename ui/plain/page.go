@@ -40,6 +40,26 @@ func known(n *int64) string {
 	return size(*n)
 }
 
+// least is a number, as written, that may be a lower bound: one that is nothing
+// then says nothing.
+func least(n int64, written func(int64) string, isLeast bool) string {
+	switch {
+	case !isLeast:
+		return written(n)
+	case n == 0:
+		return "not known"
+	}
+	return "≥ " + written(n)
+}
+
+// allocations is how many there were.
+func allocations(n int64, isLeast bool) string {
+	if isLeast && n == 0 {
+		return "allocations that are not known"
+	}
+	return least(n, count, isLeast) + " allocations"
+}
+
 // count is a whole number with commas.
 func count(n int64) string { return string(grid.AppendCount(nil, n)) }
 

@@ -106,3 +106,23 @@ func TestRanksAreToldApart(t *testing.T) {
 		t.Errorf("the report: %s", text)
 	}
 }
+
+// TestLowerBoundsAreMarked: what was not seen is at least so much, and where that
+// is nothing it is not known.
+func TestLowerBoundsAreMarked(t *testing.T) {
+	report := &model.Report{Sources: []model.SourceReport{{Name: "render.py", Arenas: []model.ArenaReport{{
+		ID: 1, Name: "silent", Length: pointer(100 << 20), HighWater: pointer(35 << 20), PeakEver: 35 << 20, AllocCount: 2, CountIsLeast: true,
+		Scopes: []model.ScopeReport{{Name: "render", Count: 1, SelfBytes: 10 << 20, TotalBytes: 15 << 20, Peak: 15 << 20, AllocCount: 2,
+			PeakIsLeast: true, CountIsLeast: true, Children: []model.ScopeReport{{Name: "shade", Count: 1, PeakIsLeast: true, CountIsLeast: true}}}},
+	}}}}}
+	text := Report(report)
+	for _, line := range []string{
+		"arena 1 silent: 100.0 MiB long, high-water 35.0 MiB, highest ever 35.0 MiB, ≥ 2 allocations, at least 0 failed\n",
+		"render ×1: self ≥ 10.0 MiB, total ≥ 15.0 MiB, peak ≥ 15.0 MiB in ≥ 2 allocations\n",
+		"shade ×1: self not known, total not known, peak not known in allocations that are not known\n",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the report lacks %q:\n%s", line, text)
+		}
+	}
+}

@@ -118,10 +118,11 @@ func (p *page) memory(s *model.SourceReport) {
 		p.line(1, "scopes by name, over all arenas")
 		for _, scope := range s.Summed.Scopes {
 			p.line(2, "%s ×%s in %d arenas: self %s, total %s, peak %s", scope.Name, count(scope.Count), scope.Arenas,
-				size(scope.SelfBytes), size(scope.TotalBytes), size(scope.Peak))
+				least(scope.SelfBytes, size, scope.CountIsLeast), least(scope.TotalBytes, size, scope.CountIsLeast),
+				least(scope.Peak, size, scope.PeakIsLeast))
 		}
 		for _, scope := range s.Summed.Abandoned {
-			p.line(2, "abandoned: %s ×%s, peak %s", scope.Name, count(scope.Count), size(scope.Peak))
+			p.line(2, "abandoned: %s ×%s, peak %s", scope.Name, count(scope.Count), least(scope.Peak, size, scope.PeakIsLeast))
 		}
 	}
 	for i := range s.Pools {
@@ -138,10 +139,17 @@ func (p *page) memory(s *model.SourceReport) {
 func (p *page) arena(a *model.ArenaReport) {
 	failed := count(a.Failed) + " failed"
 	if !a.EventsComplete {
-		failed = "at least " + failed // its first events were not seen
+		failed = "at least " + failed // not all of its events were seen
 	}
-	p.line(1, "arena %d %s: %s long, high-water %s, highest ever %s, %s allocations, %s", a.ID, a.Name,
-		known(a.Length), known(a.HighWater), size(a.PeakEver), count(a.AllocCount), failed)
+	highWater := known(a.HighWater)
+	if a.HighWater != nil {
+		highWater = least(*a.HighWater, size, a.PeakIsLeast)
+	}
+	p.line(1, "arena %d %s: %s long, high-water %s, highest ever %s, %s, %s", a.ID, a.Name, known(a.Length), highWater,
+		least(a.PeakEver, size, a.PeakIsLeast), allocations(a.AllocCount, a.CountIsLeast), failed)
+	if a.CountIsLeast {
+		p.line(2, "its program does not tell of every allocation: pointers were read where scopes begin and end (≥: at least)")
+	}
 	for i := range a.Scopes {
 		p.scope(2, "", &a.Scopes[i])
 	}
@@ -161,8 +169,9 @@ func (p *page) scope(level int, mark string, s *model.ScopeReport) {
 	if s.Unclosed > 0 {
 		open += fmt.Sprintf(", %d unclosed", s.Unclosed)
 	}
-	p.line(min(level, maximumLevel), "%s%s ×%s: self %s, total %s, peak %s in %s allocations%s", mark, s.Name, count(s.Count),
-		size(s.SelfBytes), size(s.TotalBytes), size(s.Peak), count(s.AllocCount), open)
+	p.line(min(level, maximumLevel), "%s%s ×%s: self %s, total %s, peak %s in %s%s", mark, s.Name, count(s.Count),
+		least(s.SelfBytes, size, s.CountIsLeast), least(s.TotalBytes, size, s.CountIsLeast), least(s.Peak, size, s.PeakIsLeast),
+		allocations(s.AllocCount, s.CountIsLeast), open)
 	for i := range s.Children {
 		p.scope(level+1, "", &s.Children[i])
 	}

@@ -1,0 +1,49 @@
+package model
+
+import (
+	"testing"
+
+	"vramscope/recorder"
+)
+
+// A program that tells of no allocation leaves lower bounds, and a report says of
+// which numbers: what the arena's own high-water tells is known to the byte, and
+// is never less than the highest ever.
+func TestAReportOfMovesThatWereNotSeen(t *testing.T) {
+	w := newWatched(t)
+	for _, record := range []recorder.Record{
+		&recorder.Hello{Head: recorder.Head{Src: renderSource, Ns: 1}, Proto: 1, Min: 1, Kind: recorder.KindProcess, Name: "render.py"},
+		&recorder.Strings{Head: recorder.Head{Src: renderSource}, First: 1, Strings: []string{"render", "shade"}},
+		&recorder.State{Head: recorder.Head{Src: renderSource, Ns: 2}, Arenas: []recorder.ArenaState{
+			{ID: 1, Name: "tells its own high-water", Length: 100, Reverse: 100, HighWater: 50, Root: recorder.RootTotals{AllocCount: 2, Peak: 15, PeakBound: 50},
+				Tree: recorder.TreeColumns{Parent: []int32{-1, 0}, Name: []uint32{1, 2}, Count: []int64{1, 1}, AllocCount: []int64{2, 0},
+					SelfBytes: []int64{15, 0}, Peak: []int64{15, 0}, PeakBound: []int64{50, 35}}},
+			{ID: 2, Name: "tells none", Length: 100, Reverse: 100, HighWater: 40, Root: recorder.RootTotals{AllocCount: 1, Peak: 40, PeakBound: 100},
+				Tree: recorder.TreeColumns{Parent: []int32{-1}, Name: []uint32{1}, Count: []int64{1}, AllocCount: []int64{1},
+					SelfBytes: []int64{40}, Peak: []int64{40}, PeakBound: []int64{40}}},
+		}},
+	} {
+		if err := w.Write(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, _ := ReportOf(w.opened(), "file:/r.vscope")
+	arenas := report.Sources[0].Arenas
+	if a := arenas[0]; a.PeakEver != 50 || a.PeakIsLeast || !a.CountIsLeast || a.EventsComplete {
+		t.Errorf("an arena with a high-water of its own: %+v", a)
+	}
+	if a := arenas[1]; a.PeakEver != 40 || !a.PeakIsLeast || !a.CountIsLeast {
+		t.Errorf("an arena without: %+v", a)
+	}
+	render := arenas[0].Scopes[0]
+	if shade := render.Children[0]; !render.PeakIsLeast || !render.CountIsLeast || !shade.PeakIsLeast || shade.Peak != 0 {
+		t.Errorf("%+v", render)
+	}
+	if exact := arenas[1].Scopes[0]; exact.PeakIsLeast || !exact.CountIsLeast {
+		t.Errorf("a peak that its bound confirms: %+v", exact)
+	}
+	// The largest of all arenas may be in the one that was not seen.
+	if sum := report.Sources[0].Summed.Scopes[0]; sum.Name != "render" || sum.Peak != 40 || !sum.PeakIsLeast || !sum.CountIsLeast {
+		t.Errorf("%+v", sum)
+	}
+}
