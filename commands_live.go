@@ -98,11 +98,19 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 	}
 	switch {
 	case knownRows == 0:
-		return exitError{exitNothing, errors.New("no headroom is known here: there is no GPU and no program with a probe; start one with `vramscope demo`")}
+		return exitError{exitNothing, noHeadroom(rows)}
 	case below:
 		return exitError{code: exitBelow}
 	}
 	return nil
+}
+
+// noHeadroom says what is to be done where no row has a headroom.
+func noHeadroom(rows []headroomRow) error {
+	if len(rows) > 0 {
+		return fmt.Errorf("no headroom is known here, of none of %d sources: each says above why, and vramscope doctor what keeps the driver's numbers out", len(rows))
+	}
+	return errors.New("no headroom is known here: there is no GPU and no program with a probe; start one with `vramscope demo`")
 }
 
 // rowOf holds a headroom against the least that is asked. One of which only a

@@ -169,6 +169,9 @@ func TestCheckBelievesALowerBound(t *testing.T) {
 	if row := rowOf(&model.SourceView{}, &model.Headroom{Bytes: model.Figure{Why: "no driver"}}, 1); row.Headroom != nil || row.Why != "no driver" {
 		t.Errorf("nothing known: %+v", row)
 	}
+	if none, some := noHeadroom(nil).Error(), noHeadroom(make([]headroomRow, 18)).Error(); !strings.Contains(none, "no program with a probe") || strings.Contains(some, "no program") || !strings.Contains(some, "none of 18 sources") {
+		t.Errorf("it says %q, and where there are programs %q", none, some)
+	}
 }
 
 // TestCheckHeadroom runs a demo and looks at it and acts on it from outside.

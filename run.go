@@ -37,7 +37,9 @@ func (p *program) runCommand() *cobra.Command {
 exit code, so that each Python process in it that loads a GPU library lets
 vramscope in: watch it from another terminal with vramscope. The program is not
 changed. The probe enters through PYTHONPATH and a sitecustomize.py that hands
-on to your own; it cannot enter a Python with -I, -E or -S.
+on to your own; it cannot enter a Python with -I, -E or -S. It lies in your cache
+directory, so that Python compiles it once. A script that names no interpreter is
+run by /bin/sh, as elsewhere.
 
 With --record this process keeps what the probes tell, the last minutes of a
 program that is killed too, and torch's memory snapshot is written beside it
