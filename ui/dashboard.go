@@ -231,6 +231,7 @@ func (d *Dashboard) takeData() {
 	d.readLog()
 	d.followCommands()
 	d.offerComeback()
+	d.refreshChooser()
 	if d.scene.dumpOf(); d.choices.dump.refused != nil {
 		d.say(widget.StatusError, d.choices.dump.refused.Error())
 		d.choices.dump.refused = nil

@@ -188,7 +188,7 @@ func (p *processesPane) arrange() {
 		if p.table.Descending {
 			order = -order
 		}
-		return order
+		return cmp.Or(compareEnded(a.view, b.view), order)
 	})
 	p.table.SortColumn = p.sort
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))

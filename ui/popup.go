@@ -16,6 +16,7 @@ type popup struct {
 	selected int // -1: nothing can be chosen, the list only scrolls
 	page     int // rows that were visible when it was drawn last
 	choose   func(id string)
+	sources  bool // it lists the sources, and is made anew with new data
 }
 
 // popupLine is one row: a label at the left and text at the right of it.

@@ -38,7 +38,7 @@ func newHelp() *popup {
 // newSourceChooser lists everything that is watched. The current source is
 // selected, or the one that is offered if it is there.
 func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, offered string, reserve int64) *popup {
-	p := &popup{title: "Sources", choose: func(string) {}}
+	p := &popup{title: "Sources", choose: func(string) {}, sources: true}
 	group := ""
 	if snapshot.Find(offered) == nil {
 		offered = ""
@@ -74,6 +74,23 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, offer
 		p.move(1)
 	}
 	return p
+}
+
+// refreshChooser keeps the list of sources true while it is open: it stands beside
+// a header that says how the selected one is.
+func (d *Dashboard) refreshChooser() {
+	old := d.popup
+	if old == nil || !old.sources || old.selected < 0 {
+		return
+	}
+	fresh := newSourceChooser(d.snapshot, d.scene.newest, d.offered, d.options.Reserve)
+	for i := range fresh.lines {
+		if fresh.lines[i].id == old.lines[old.selected].id {
+			fresh.selected = i
+		}
+	}
+	fresh.offset, fresh.page = old.offset, old.page
+	d.popup = fresh
 }
 
 // summaryText is a memory dump in a few numbers; "" for other sources. reserve

@@ -52,7 +52,7 @@ func placeInJob(view *model.SourceView) (job string, rank int) {
 }
 
 // inRankOrder are sources as they are, but the processes of a job, of those that
-// stand side by side, in the order of their ranks.
+// stand side by side, in the order of their ranks, and what has ended last.
 func inRankOrder(views []*model.SourceView) []*model.SourceView {
 	sorted := slices.Clone(views)
 	for from := 0; from < len(sorted); {
@@ -60,10 +60,24 @@ func inRankOrder(views []*model.SourceView) []*model.SourceView {
 		for to < len(sorted) && sorted[from].Kind == recorder.KindProcess && sorted[to].Kind == recorder.KindProcess && sorted[to].File == sorted[from].File {
 			to++
 		}
-		slices.SortStableFunc(sorted[from:to], compareRanks)
+		slices.SortStableFunc(sorted[from:to], func(a, b *model.SourceView) int {
+			return cmp.Or(compareEnded(a, b), compareRanks(a, b))
+		})
 		from = to
 	}
 	return sorted
+}
+
+// compareEnded puts live sources that have ended last. In a file all have.
+func compareEnded(a, b *model.SourceView) int {
+	return cmp.Compare(endedOf(a), endedOf(b))
+}
+
+func endedOf(view *model.SourceView) int {
+	if view != nil && view.File == "" && isOver(view) {
+		return 1
+	}
+	return 0
 }
 
 // numbersText is numbers with commas between them.
