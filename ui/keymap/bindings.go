@@ -60,8 +60,8 @@ var bindings = []Binding{
 	{Action: MoreFrames, Keys: keys("+", "="), Help: "frames", Long: "Size scopes for a frame more: what they take is replayed. :frames 64 takes any number.", Group: Trees, where: in(List, Tree)},
 	{Action: FewerFrames, Keys: keys("-"), Help: "fewer frames", Long: "Size scopes for a frame less.", Group: Trees, where: in(List, Tree)},
 
-	{Action: NextArena, Keys: keys(")"), Help: "next arena", Long: "Look at the next arena.", Group: Trees, where: panes},
-	{Action: PreviousArena, Keys: keys("("), Help: "last arena", Long: "Look at the arena before.", Group: Trees, where: panes},
+	{Action: NextArena, Keys: keys(")"), Help: "next arena", Long: "Look at the next arena; where a program has none, and in a dump, at the next device.", Group: Trees, where: panes},
+	{Action: PreviousArena, Keys: keys("("), Help: "last arena", Long: "Look at the arena before; where a program has none, and in a dump, at the device before.", Group: Trees, where: panes},
 	{Action: AllArenas, Keys: keys("A"), Help: "all arenas", Long: "Sum the scopes of all arenas up by name, and back; abandoned ones apart.", Group: Trees, where: panes},
 
 	{Action: Pause, Keys: keys("space"), Help: "pause", Long: "Let the screen stand still; records are still received.", Group: Time, hint: 11, where: in(List, Timeline, BlockMap)},
