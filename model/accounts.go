@@ -100,9 +100,17 @@ func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 
 // deviceName is what to call a device that no source of its own names: as the
 // process calls it, with its ordinal, or else by its UUID.
+// At a past moment it has that name already, though it may have said so later.
 func (v *SourceView) deviceName(device string) string {
-	if v.Hello != nil {
-		for _, gpu := range v.Hello.GPUs {
+	hellos := [2]*recorder.Hello{v.Hello}
+	if v.newest != nil {
+		hellos[1] = v.newest.Hello
+	}
+	for _, hello := range hellos {
+		if hello == nil {
+			continue
+		}
+		for _, gpu := range hello.GPUs {
 			if gpu.UUID == device && gpu.Name != "" {
 				return gpu.Name + " #" + strconv.Itoa(gpu.Ordinal)
 			}

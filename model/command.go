@@ -245,8 +245,19 @@ func Confirmation(command string, targets []*SourceView) string {
 		}
 	}
 	title := CommandTitle(command)
-	return fmt.Sprintf("%s%s on %s? It %s.", strings.ToUpper(title[:1]), title[1:], strings.Join(names, " and on "), effect)
+	text := fmt.Sprintf("%s%s on %s? It %s.", strings.ToUpper(title[:1]), title[1:], strings.Join(names, " and on "), effect)
+	if command == recorder.CommandRebuild && slices.ContainsFunc(targets, runsPython) {
+		text += " " + rebuildInPython
+	}
+	return text
 }
+
+// runsPython says whether a source is a Python program, whose libraries have
+// their own ways.
+func runsPython(v *SourceView) bool { return v.Hello != nil && v.Hello.Python != "" }
+
+// rebuildInPython is what else a rebuild may be.
+const rebuildInPython = "In a Python program that is so where the library can do it; where it cannot, as torch, its caches are emptied instead, and the answer says so."
 
 // cachedText says what could come back, where that is known.
 func (v *SourceView) cachedText(command string) string {
