@@ -232,16 +232,17 @@ type PoolGeneration struct {
 	PoolBytes     int64 `json:"size"` // at its end
 }
 
-// Ladder is where the failure callback stands.
+// Ladder is where the failure callback stands. Counts that are nil are not known:
+// another library's callback does not keep them.
 type Ladder struct {
 	Used         int    `json:"used"`           // retries spent of this cooldown, 0..5
 	CooldownNs   int64  `json:"cool,omitempty"` // until they are granted again
-	Exhausted    int64  `json:"exhausted,omitempty"`
+	Exhausted    *int64 `json:"exhausted,omitempty"`
 	LastAsked    int64  `json:"asked,omitempty"` // bytes of the last allocation that failed
 	LastAction   string `json:"action,omitempty"`
-	Collections  int64  `json:"collections,omitempty"`
-	Rebuilds     int64  `json:"rebuilds,omitempty"`
-	SegmentFrees int64  `json:"segfrees,omitempty"` // releases of free segments in place of a rebuild
+	Collections  *int64 `json:"collections,omitempty"`
+	Rebuilds     *int64 `json:"rebuilds,omitempty"`
+	SegmentFrees *int64 `json:"segfrees,omitempty"` // releases of free segments in place of a rebuild
 }
 
 // NonArena is a transient made outside the arena.

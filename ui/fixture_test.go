@@ -202,7 +202,7 @@ func (f *fixture) poolStates() []recorder.PoolState {
 		columns.Live = append(columns.Live, live)
 	}
 	if ladder, ok := f.pool.Ladder(); ok {
-		state.Ladder = &recorder.Ladder{Used: ladder.Used, CooldownNs: ladder.Cooldown, Exhausted: ladder.Exhausted}
+		state.Ladder = &recorder.Ladder{Used: ladder.Used, CooldownNs: ladder.Cooldown, Exhausted: &ladder.Exhausted}
 	}
 	return []recorder.PoolState{state}
 }

@@ -180,6 +180,9 @@ func TestAllocatorsAndAPool(t *testing.T) {
 	if text := paneText(t, d, layout.PoolPane); !strings.Contains(text, "live 3.0 GiB in 41") || !strings.Contains(text, "size 8.0 GiB") || strings.Contains(text, " 0 B") {
 		t.Errorf("the pool is\n%s", text)
 	}
+	if text := paneText(t, d, layout.LadderPane); strings.Contains(text, "exhausted") || strings.Contains(text, "rebuilds 0") {
+		t.Errorf("what the callback does not count is no zero:\n%s", text)
+	}
 	if text := paneText(t, d, layout.BlocksPane); !strings.Contains(text, "not its segments") {
 		t.Errorf("nobody says why there is no map: %q", text)
 	}

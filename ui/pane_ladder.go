@@ -153,15 +153,15 @@ func (p *ladderPane) drawCounts(r grid.Region) {
 		pen.Count(style, facts.exhausted, 0)
 	}
 	ladder := facts.ladder()
-	if ladder == nil {
-		return
+	if ladder == nil || ladder.Collections == nil && ladder.Rebuilds == nil && ladder.SegmentFrees == nil {
+		return // it does not count what it did
 	}
 	pen.Text(dim, "  gc ")
-	pen.Count(text, ladder.Collections, 0)
+	pen.Count(text, countIn(ladder.Collections), 0)
 	pen.Text(dim, " rebuilds ")
-	pen.Count(text, ladder.Rebuilds, 0)
+	pen.Count(text, countIn(ladder.Rebuilds), 0)
 	pen.Text(dim, " releases ")
-	pen.Count(text, ladder.SegmentFrees, 0)
+	pen.Count(text, countIn(ladder.SegmentFrees), 0)
 }
 
 // ladder is the failure callback as the program told of it last; nil where it

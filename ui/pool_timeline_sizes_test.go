@@ -30,7 +30,7 @@ func hostileSnapshot(t testing.TB) *model.Snapshot {
 	fold(&recorder.Hello{Head: head(5), Proto: recorder.Protocol, Min: recorder.MinimumProtocol, Kind: recorder.KindProcess, Name: evil, Wall: 1 << 62})
 	state := recorder.PoolState{ID: 1, Name: evil, Tier: evil, Why: evil, Stack: []string{evil, evil}, Generation: 1 << 40, Limit: -5,
 		Generations: []recorder.PoolGeneration{{Generation: -1, Ended: 1 << 62, PeakBytes: -1, LifetimeBytes: 1 << 62, LifetimeCount: 1 << 62, PoolBytes: 1 << 62}},
-		Ladder:      &recorder.Ladder{Used: 99, CooldownNs: 1 << 60, Exhausted: -3, LastAsked: 1 << 62, LastAction: evil}}
+		Ladder:      &recorder.Ladder{Used: 99, CooldownNs: 1 << 60, Exhausted: new(int64(-3)), LastAsked: 1 << 62, LastAction: evil}}
 	for i := range uint64(3000) {
 		address := recorder.FormatAddress(1<<20 + i<<50)
 		state.Segments.Address = append(state.Segments.Address, address)

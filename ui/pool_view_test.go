@@ -50,7 +50,7 @@ func (f *fixture) tellOfRebuilds() {
 		{Generation: 1, Ended: fixtureStart + 12e8, PeakBytes: 384 * mib, LifetimeBytes: 11 * gib, LifetimeCount: 9_001, PoolBytes: 402 * mib},
 	}
 	states[0].Generation = 2
-	states[0].Ladder = &recorder.Ladder{Used: 4, CooldownNs: 4e8, Exhausted: 1, LastAsked: 3 * gib, LastAction: "rebuild", Collections: 6, Rebuilds: 2, SegmentFrees: 1}
+	states[0].Ladder = &recorder.Ladder{Used: 4, CooldownNs: 4e8, Exhausted: new(int64(1)), LastAsked: 3 * gib, LastAction: "rebuild", Collections: new(int64(6)), Rebuilds: new(int64(2)), SegmentFrees: new(int64(1))}
 	freed := 12 * mib
 	f.stream.Emit(&recorder.OOM{Head: f.stream.Head(), ID: f.poolSetID(), Asked: 3 * gib, Rule: "out of memory", Rescued: false,
 		Outcome: "the window was split", Steps: []recorder.LadderStep{

@@ -97,7 +97,15 @@ func (f *poolFacts) addLadder() {
 	ladder := f.pool.State.Ladder
 	fill(&f.retries, int64(ladder.Used))
 	fill(&f.cooldown, ladder.CooldownNs)
-	fill(&f.exhausted, ladder.Exhausted)
+	fill(&f.exhausted, countIn(ladder.Exhausted))
+}
+
+// countIn is a count of a record, grid.Missing where it is not known.
+func countIn(count *int64) int64 {
+	if count == nil {
+		return grid.Missing
+	}
+	return *count
 }
 
 func fill(number *int64, value int64) {

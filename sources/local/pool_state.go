@@ -120,8 +120,8 @@ func addBlock(columns *recorder.BlockColumns, b pool.Block) {
 
 func ladderState(ladder pool.LadderState) *recorder.Ladder {
 	state := &recorder.Ladder{
-		Used: ladder.Used, CooldownNs: ladder.Cooldown, Exhausted: ladder.Exhausted,
-		Collections: ladder.Collections, Rebuilds: ladder.Rebuilds, SegmentFrees: ladder.SegmentFrees,
+		Used: ladder.Used, CooldownNs: ladder.Cooldown, Exhausted: &ladder.Exhausted,
+		Collections: &ladder.Collections, Rebuilds: &ladder.Rebuilds, SegmentFrees: &ladder.SegmentFrees,
 	}
 	if ladder.LastFailed != pool.Unknown {
 		state.LastAsked = ladder.LastFailed
