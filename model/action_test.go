@@ -118,7 +118,7 @@ func TestWhatAKeyMayDo(t *testing.T) {
 		{"live blocks, another key", livePool, recorder.CommandForceReclaim, false, ""},
 		{"under way", change(func(v *SourceView) {
 			v.Actions = []Action{{Command: recorder.Command{ID: "1", Name: recorder.CommandReclaim, TTL: 5000}, Sent: v.Now - 1}}
-		}), recorder.CommandReclaim, false, "under way already; reclaim · sent"},
+		}), recorder.CommandReclaim, false, "under way already: sent, not taken yet"},
 		{"long overdue", change(func(v *SourceView) {
 			v.Now = 100_000_000_000
 			v.Actions = []Action{{Command: recorder.Command{ID: "1", Name: recorder.CommandReclaim, TTL: 5000}, Sent: 1}}

@@ -149,7 +149,7 @@ func (v *SourceView) refusal(command string, readOnly bool) string {
 		}
 	}
 	if action := v.underWay(command); action != nil {
-		return "it is under way already; " + action.Line()
+		return "it is under way already: " + action.Waiting(v.Now, "")
 	}
 	return ""
 }

@@ -273,6 +273,8 @@ func (d *Dashboard) readLog() {
 		case d.batch.tells(&entry):
 		case entry.Kind == model.EntryAction:
 			d.message = message{kind: actionKind(entry), text: entry.Title() + ": " + entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
+		case isEnd(&entry) && d.looksAt(entry.Source) && d.message.command == "":
+			d.message = message{kind: widget.StatusWarning, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
 		case d.message.kept:
 		case isRemark(&entry) && d.looksAt(entry.Source):
 			d.message = message{kind: widget.StatusWarning, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
@@ -286,6 +288,12 @@ func (d *Dashboard) readLog() {
 // note of the program: it is shown where that source is looked at.
 func isRemark(entry *model.Entry) bool {
 	return entry.Level == model.LevelWarning && (entry.Kind == model.EntrySource || entry.Kind == model.EntryNote)
+}
+
+// isEnd says whether an entry is of a source that broke off: that is seen also
+// where an older result stands.
+func isEnd(entry *model.Entry) bool {
+	return entry.Kind == model.EntrySource && entry.Level != model.LevelInfo
 }
 
 // looksAt says whether a live source, or a view of it, is the one that is looked

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/themes"
@@ -139,9 +141,14 @@ func (l *accountLine) furtherOrigins(view *model.SourceView, shown []namedCounte
 		if _, why := l.set.Why[counter.String()]; !why && !l.set.Values.Known(counter) || isNamed(shown, counter) {
 			continue
 		}
-		all = append(all, origin{name: counter.String(), figure: view.Figure(l.set, counter), count: isCount(counter)})
+		all = append(all, origin{name: counterName(counter), figure: view.Figure(l.set, counter), count: isCount(counter)})
 	}
 	return all
+}
+
+// counterName is a counter's name in words.
+func counterName(counter recorder.Counter) string {
+	return strings.ReplaceAll(counter.String(), "_", " ")
 }
 
 func isNamed(shown []namedCounter, counter recorder.Counter) bool {

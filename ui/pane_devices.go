@@ -269,9 +269,9 @@ func (p *devicesPane) details(s *scene) (string, []string) {
 	for c := range recorder.NumCounters {
 		counter := recorder.Counter(c)
 		if f := d.view.Figure(d.set, counter); f.Known {
-			lines = append(lines, counter.String()+"  "+string(grid.AppendCount(nil, f.Value))+"  from "+f.Origin)
+			lines = append(lines, counterName(counter)+"  "+string(grid.AppendCount(nil, f.Value))+"  from "+f.Origin)
 		} else if why := d.set.Why[counter.String()]; why != "" {
-			lines = append(lines, counter.String()+"  not known: "+why)
+			lines = append(lines, counterName(counter)+"  not known: "+why)
 		}
 	}
 	return d.view.Name, lines
@@ -283,12 +283,12 @@ func (p *devicesPane) origins(s *scene) (all []origin) {
 		return nil
 	}
 	d := p.rows.rows[p.table.Selected]
-	all = append(all, origin{name: recorder.Used.String(), figure: d.view.DeviceUsed(d.set)})
+	all = append(all, origin{name: counterName(recorder.Used), figure: d.view.DeviceUsed(d.set)})
 	for _, c := range [...]recorder.Counter{recorder.Free, recorder.DriverReserved, recorder.Total} {
-		all = append(all, origin{name: c.String(), figure: d.view.Figure(d.set, c)})
+		all = append(all, origin{name: counterName(c), figure: d.view.Figure(d.set, c)})
 	}
 	for _, c := range [...]recorder.Counter{recorder.Utilization, recorder.Temperature, recorder.Power, recorder.Clock, recorder.PCIeReceive, recorder.PCIeTransmit} {
-		all = append(all, origin{name: c.String(), figure: d.view.Figure(d.set, c), count: true})
+		all = append(all, origin{name: counterName(c), figure: d.view.Figure(d.set, c), count: true})
 	}
 	return all
 }

@@ -327,10 +327,10 @@ func (p *ladderPane) origins(s *scene) (all []origin) {
 		return nil
 	}
 	for _, c := range [...]recorder.Counter{recorder.LadderUsed, recorder.LadderExhausted, recorder.Retries, recorder.OOMs, recorder.Generation, recorder.LifetimeCount} {
-		all = append(all, origin{name: c.String(), figure: s.view.Figure(facts.set, c), count: true})
+		all = append(all, origin{name: counterName(c), figure: s.view.Figure(facts.set, c), count: true})
 	}
 	for _, c := range [...]recorder.Counter{recorder.PeakAllocated, recorder.Reserved, recorder.LifetimeBytes} {
-		all = append(all, origin{name: c.String(), figure: s.view.Figure(facts.set, c)})
+		all = append(all, origin{name: counterName(c), figure: s.view.Figure(facts.set, c)})
 	}
 	return all
 }

@@ -299,6 +299,17 @@ func (rows *processRows) DrawCell(r grid.Region, index, column int) {
 	}
 }
 
+// origins are where the numbers of the selected process come from.
+func (p *processesPane) origins(s *scene) []origin {
+	p.collect(s)
+	if p.table.Selected >= len(p.rows.rows) {
+		return nil
+	}
+	row := &p.rows.rows[p.table.Selected]
+	return []origin{{name: "by the driver", figure: row.driver}, {name: "by its allocators", figure: row.held},
+		{name: "unaccounted", figure: row.unaccounted}, {name: "host memory", figure: row.resident}}
+}
+
 func (p *processesPane) details(s *scene) (string, []string) {
 	p.collect(s)
 	if p.table.Selected >= len(p.rows.rows) {
@@ -306,14 +317,10 @@ func (p *processesPane) details(s *scene) (string, []string) {
 	}
 	row := &p.rows.rows[p.table.Selected]
 	var lines []string
-	add := func(name string, f model.Figure) {
-		line := originLine(origin{name: name, figure: f})
+	for _, o := range p.origins(s) {
+		line := originLine(o)
 		lines = append(lines, line.label+"  "+line.text)
 	}
-	add("by the driver", row.driver)
-	add("by its allocators", row.held)
-	add("unaccounted", row.unaccounted)
-	add("host memory", row.resident)
 	if row.view == nil {
 		return row.name, append(lines, "No probe is in it, so nothing inside can be seen and no key can act on it. Start it with: vramscope run -- COMMAND")
 	}
