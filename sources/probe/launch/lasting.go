@@ -35,7 +35,7 @@ func layLasting(files map[string]string) (directory string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
+	if err := makeCache(cache); err != nil {
 		return "", err
 	}
 	home := filepath.Join(cache, cacheName)
@@ -60,6 +60,27 @@ func layLasting(files map[string]string) (directory string, err error) {
 	}
 	removeUnused(home, filepath.Base(directory), now.Add(-unusedFor))
 	return directory, nil
+}
+
+// makeCache makes the cache directory where there is none. What is another user's
+// is left alone, such as the home that root keeps under sudo: a directory of
+// root's would lock its owner out.
+func makeCache(cache string) error {
+	info, err := os.Stat(cache)
+	if err == nil && !isOwn(info) {
+		return fmt.Errorf("%s is another user's", cache)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	info, err = os.Stat(filepath.Dir(cache))
+	if err != nil {
+		return err
+	}
+	if !isOwn(info) {
+		return fmt.Errorf("%s is another user's", filepath.Dir(cache))
+	}
+	return os.Mkdir(cache, 0o700)
 }
 
 // hashOf is 16 hexadecimal digits that another text or name would change.

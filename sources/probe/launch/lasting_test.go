@@ -134,6 +134,52 @@ func TestLastingDoorTrustsNothing(t *testing.T) {
 	}
 }
 
+// TestLastingDoorLeavesTheHomesOfOthersAlone: root keeps a user's HOME under sudo
+// on some machines, and what it makes there would be nobody else's.
+func TestLastingDoorLeavesTheHomesOfOthersAlone(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	for _, c := range []struct {
+		name  string
+		has   bool // a cache directory
+		owner int
+		used  bool
+	}{
+		{"another's home", false, 65534, false},
+		{"another's cache", true, 65534, false},
+		{"a home of one's own", false, 0, true},
+		{"a cache of one's own", true, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := t.TempDir()
+			cache := filepath.Join(home, ".cache")
+			given := []string{home}
+			if c.has {
+				if err := os.Mkdir(cache, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				given = append(given, cache)
+			}
+			for _, path := range given {
+				if err := os.Chown(path, c.owner, -1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("XDG_CACHE_HOME", "")
+			t.Setenv("HOME", home)
+			t.Setenv("TMPDIR", t.TempDir())
+			directory := open(t).Directory()
+			if used := filepath.Dir(directory) == filepath.Join(cache, "vramscope"); used != c.used {
+				t.Errorf("it lies in %s", directory)
+			}
+			if _, err := os.Stat(filepath.Join(cache, "vramscope")); (err == nil) != c.used {
+				t.Errorf("in the cache: %v", err)
+			}
+		})
+	}
+}
+
 // TestLastingDoorRemovesOldOnes: what no run has used for a month goes, unless
 // a program still has it in its environment.
 func TestLastingDoorRemovesOldOnes(t *testing.T) {
