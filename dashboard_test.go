@@ -95,7 +95,7 @@ func TestKeysActOnTheDemo(t *testing.T) {
 	// whose; in the pause between two jobs of the demo it asks.
 	term.send("B")
 	term.waitFor("the refusal or the question", func(screen string) bool {
-		return regexp.MustCompile(`rebuild pool on demo render: \d+ live allocations hold .* in render pool|rebuild pool\?`).MatchString(screen)
+		return regexp.MustCompile(`rebuild pool on demo render \d+: \d+ live allocations hold .* in render pool|rebuild pool\?`).MatchString(screen)
 	})
 	term.send("n")
 	term.send("q")
