@@ -195,7 +195,7 @@ func TestCUDAHostIsWatchedAndObeys(t *testing.T) {
 	})
 	// A rebuild is refused over live blocks, and done in the pause between two
 	// jobs. One that comes too late for the pause fails over live blocks.
-	refusal := regexp.MustCompile(`rebuild pool on host render #0: \d+ live allocations? holds? `)
+	refusal := regexp.MustCompile(`rebuild pool on host render #0 \d+: \d+ live allocations? holds? `)
 	for refused, rebuilt := false, false; !refused || !rebuilt; {
 		term.send("B")
 		screen := term.waitFor("the refusal or the question", func(screen string) bool {
