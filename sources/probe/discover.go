@@ -42,6 +42,8 @@ const (
 	greetTimeout   = time.Second // for a program's hello
 	greetAtOnce    = 8           // programs that are greeted at the same time
 	greetAgain     = 5           // scans before a socket that gave no hello is tried again
+	refusedTries   = 7           // of a socket that refuses, besides the scans: they double
+	refusedPause   = 5 * time.Millisecond
 	maximumSockets = 1024        // of a directory; more are left alone
 )
 
@@ -50,6 +52,7 @@ type socket struct {
 	name  Name
 	found bool
 	wait  int // scans until it is greeted again
+	tries int // that it refused, one soon after the other
 }
 
 // hunt is the state of a Run.
@@ -59,6 +62,7 @@ type hunt struct {
 	greeting sync.WaitGroup
 	slots    chan struct{}
 	greeted  chan greeted
+	soon     chan struct{} // a socket that refused is to be tried again
 }
 
 type greeted struct {
@@ -86,7 +90,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	defer stop()
 
 	h := &hunt{Watcher: w, known: map[string]*socket{}, slots: make(chan struct{}, greetAtOnce),
-		greeted: make(chan greeted)}
+		greeted: make(chan greeted), soon: make(chan struct{}, 1)}
 	defer h.greeting.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // before the wait: it ends the greetings
@@ -98,6 +102,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case <-scan:
 			h.scan(ctx)
 		case <-changes:
+			h.look(ctx)
+		case <-h.soon:
 			h.look(ctx)
 		case g := <-h.greeted:
 			h.hear(g)
@@ -240,7 +246,8 @@ func (h *hunt) hear(g greeted) {
 			if dial.Gone {
 				h.removeStale(g.path)
 			}
-			s.wait = 0 // between bind and listen a socket refuses, too
+			s.wait = 0
+			h.trySoon(s)
 		}
 		return
 	}
@@ -248,6 +255,21 @@ func (h *hunt) hear(g greeted) {
 	if h.Watcher.Found != nil {
 		h.Watcher.Found(Found{Path: g.path, Name: s.name, Hello: g.hello})
 	}
+}
+
+// trySoon has a socket that refused looked at again. Between bind and listen each
+// does so, and a program that ends at once is gone by the next scan.
+func (h *hunt) trySoon(s *socket) {
+	if s.tries >= refusedTries {
+		return
+	}
+	time.AfterFunc(refusedPause<<s.tries, func() {
+		select {
+		case h.soon <- struct{}{}:
+		default: // it is to be looked already
+		}
+	})
+	s.tries++
 }
 
 // Greet asks the program behind a socket who it is, within a second, and hangs

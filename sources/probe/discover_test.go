@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -131,6 +132,39 @@ func TestFiftyProcessesAreFoundAndTheirEndsNoticed(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("gone %v, want %v", got, want)
 	}
+}
+
+// TestSocketThatDoesNotListenYetIsTriedAgainSoon: a program that ends at once is
+// gone by the next scan.
+func TestSocketThatDoesNotListenYetIsTriedAgainSoon(t *testing.T) {
+	const path = "/nowhere/1-1.sock"
+	h := &hunt{Watcher: &Watcher{}, known: map[string]*socket{path: {wait: greetAgain}}, soon: make(chan struct{}, 1)}
+	for try := range refusedTries + 1 {
+		h.hear(greeted{path: path, err: &DialError{Err: syscall.ECONNREFUSED}})
+		if h.known[path].wait != 0 {
+			t.Fatalf("try %d waits %d scans", try, h.known[path].wait)
+		}
+		if try == refusedTries { // then the scans alone
+			break
+		}
+		select {
+		case <-h.soon:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("after try %d nothing comes", try)
+		}
+	}
+	if h.known[path].tries != refusedTries {
+		t.Errorf("%d tries", h.known[path].tries)
+	}
+	h.hear(greeted{path: path, hello: testHelloPointer()})
+	if !h.known[path].found {
+		t.Error("it is not found")
+	}
+}
+
+func testHelloPointer() *recorder.Hello {
+	hello := testHello()
+	return &hello
 }
 
 func TestOwnProcessAndForeignFilesAreNotFound(t *testing.T) {
