@@ -43,14 +43,11 @@ func (p *program) recordWith(ctx context.Context, h *hub, path, name string, len
 			}
 		}
 	}
-	if length > 0 {
-		limited, cancel := context.WithTimeout(ctx, length)
-		defer cancel()
-		ctx = limited
-	}
 	if calibration {
-		return p.calibrate(ctx, h, view, path)
+		return p.calibrate(ctx, h, view, path, length)
 	}
+	ctx, cancel := limited(ctx, length)
+	defer cancel()
 	h.mutex.Lock()
 	err = h.startRecording(path, sources, only)
 	h.mutex.Unlock()
@@ -64,6 +61,14 @@ func (p *program) recordWith(ctx context.Context, h *hub, path, name string, len
 	}
 	fmt.Fprintf(p.problems, "recorded: vramscope %s\n", path)
 	return nil
+}
+
+// limited is the context for so long, 0 for as long as it lasts itself.
+func limited(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
+	if length > 0 {
+		return context.WithTimeout(ctx, length)
+	}
+	return ctx, func() {}
 }
 
 // untilEnd waits for the context's end or the source's.
@@ -106,8 +111,9 @@ func (p *program) reach(ctx context.Context, h *hub, name string) (*model.Source
 	return view, err
 }
 
-// calibrate arms the source's registry of arenas, waits, and has it written.
-func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView, path string) error {
+// calibrate arms the source's registry of arenas, waits, and has it written. The
+// time counts from when the registry is armed: a slow program arms it late.
+func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView, path string, length time.Duration) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -116,15 +122,17 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 		return err
 	}
 	fmt.Fprintf(p.problems, "the arenas of %s are recorded from now on; interrupt to write %s\n", printable(view.Name), path)
-	h.untilEnd(ctx, view.ID)
+	during, cancel := limited(ctx, length)
+	defer cancel()
+	h.untilEnd(during, view.ID)
 	ack, err := h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandCalibration, recorder.CommandArgs{Path: absolute})
 	if err != nil {
 		return err
 	}
+	_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{})
 	if ack.State != recorder.AckDone {
 		return fmt.Errorf("the calibration dump was not written: %s", ack.Why)
 	}
-	_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{})
 	fmt.Fprintf(p.problems, "written: vramscope %s\n", path)
 	return err
 }

@@ -110,7 +110,7 @@ func TestRanksAreToldApart(t *testing.T) {
 // TestLowerBoundsAreMarked: what was not seen is at least so much, and where that
 // is nothing it is not known.
 func TestLowerBoundsAreMarked(t *testing.T) {
-	report := &model.Report{Sources: []model.SourceReport{{Name: "render.py", Arenas: []model.ArenaReport{{
+	report := &model.Report{Sources: []model.SourceReport{{Name: "render.py", Summed: &model.SummedReport{}, Arenas: []model.ArenaReport{{
 		ID: 1, Name: "silent", Length: pointer(100 << 20), HighWater: pointer(35 << 20), PeakEver: 35 << 20, AllocCount: 2, CountIsLeast: true,
 		Scopes: []model.ScopeReport{{Name: "render", Count: 1, SelfBytes: 10 << 20, TotalBytes: 15 << 20, Peak: 15 << 20, AllocCount: 2,
 			PeakIsLeast: true, CountIsLeast: true, Children: []model.ScopeReport{{Name: "shade", Count: 1, PeakIsLeast: true, CountIsLeast: true}}}},
@@ -124,5 +124,8 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 		if !strings.Contains(text, line) {
 			t.Errorf("the report lacks %q:\n%s", line, text)
 		}
+	}
+	if strings.Contains(text, "scopes by name") {
+		t.Errorf("a heading with nothing below it:\n%s", text)
 	}
 }

@@ -114,7 +114,7 @@ func (p *page) memory(s *model.SourceReport) {
 	for i := range s.Arenas {
 		p.arena(&s.Arenas[i])
 	}
-	if s.Summed != nil {
+	if s.Summed != nil && len(s.Summed.Scopes)+len(s.Summed.Abandoned) > 0 {
 		p.line(1, "scopes by name, over all arenas")
 		for _, scope := range s.Summed.Scopes {
 			p.line(2, "%s ×%s in %d arenas: self %s, total %s, peak %s", scope.Name, count(scope.Count), scope.Arenas,

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"vramscope/recorder"
+	"vramscope/sources/probe/python/pythontest"
 )
 
 // What a dump holds equals what was said live, and its events alone build its
@@ -167,4 +169,50 @@ write({"t": "note", "ns": 1, "level": "error", "text": said})
 			}
 		})
 	}
+}
+
+// A dump of nothing is none: no file is written, and what is missing is said,
+// which differs before recording is armed and after.
+func TestScopesCalibrationOfNothing(t *testing.T) {
+	p := pythontest.Start(t, `
+import os
+import sys
+import threading
+import vramscope_probe as probe
+assert probe.save_calibration(os.path.join(os.path.dirname(os.path.abspath(__file__)), "none.vscope")) is False
+stop = threading.Event()
+def listen():
+    sys.stdin.read()
+    stop.set()
+threading.Thread(target=listen, daemon=True).start()
+print("ready")
+while not stop.is_set():
+    probe.poll()
+    stop.wait(0.001)
+`)
+	if line := p.Line(); line != "ready" {
+		t.Fatal(line)
+	}
+	r := pythontest.Read(t, p.Path(), true)
+	pythontest.Next[*recorder.State](r)
+	path := filepath.Join(t.TempDir(), "calibration.vscope")
+	ask := func(id, want string) {
+		t.Helper()
+		ack := r.Do(id, recorder.CommandCalibration, recorder.CommandArgs{Path: path})
+		if ack.State != recorder.AckFailed || !strings.Contains(ack.Why, want) || ack.Path != "" || len(ack.Result) > 0 {
+			t.Errorf("%+v, want why it has nothing: %s", ack, want)
+		}
+	}
+	ask("1", "recording is not armed: arm it with record-on")
+	if ack := r.Do("2", recorder.CommandRecordOn, recorder.CommandArgs{}); ack.State != recorder.AckDone {
+		t.Fatalf("%+v", ack)
+	}
+	ask("3", "no arena and opened no scope after recording was armed")
+	for _, left := range []string{filepath.Dir(path), p.Module} {
+		if files, _ := filepath.Glob(filepath.Join(left, "*.vscope*")); len(files) > 0 {
+			t.Errorf("left behind: %v", files)
+		}
+	}
+	p.CloseInput()
+	p.Wait()
 }

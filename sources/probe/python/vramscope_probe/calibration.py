@@ -11,23 +11,38 @@ from .names import FOLD_LOCK, NAMES
 from .wire import MINIMUM_PROTOCOL, PROTOCOL, encode_record, encode_state
 
 
+class NothingRecorded(Exception):
+    """There is nothing to write. It says what to do first."""
+
+
 def save_calibration(path):
     """Writes what the recorded arenas hold as a calibration dump that vramscope
-    opens. path is the file; one that is there is replaced once the new one is
-    whole.
+    opens, and returns True. path is the file; one that is there is replaced once
+    the new one is whole. Where nothing was recorded, since nobody sent record-on
+    or no arena was named after it, it writes no file and returns False.
 
     Raises OSError where it cannot be written (a full disk); the file that was
     there is then as it was. The program waits while the trees are copied and
     the file is written; nothing is asked of a device.
     """
+    try:
+        write_calibration(path)
+    except NothingRecorded:
+        return False
+    return True
+
+
+def write_calibration(path):
+    """The same, but raises NothingRecorded."""
     path = os.fspath(path)
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
         raise FileExistsError("%s is no plain file: name another one" % path)
+    lines = calibration_lines(*recorded_parts())
     beside = "%s.%d.%d.part" % (path, os.getpid(), time.monotonic_ns())
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o644)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            for line in calibration_lines():
+            for line in lines:
                 file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -40,14 +55,27 @@ def save_calibration(path):
         raise
 
 
-def calibration_lines():
-    """The lines of a dump of this moment, each with its line feed."""
-    facts = identity()
-    source, ns = "pid:%d-%d" % (facts["pid"], facts.get("start") or 0), time.monotonic_ns()
-    head = {"src": source, "ns": ns}
+def recorded_parts():
+    """(nanoseconds, parts, strings): what is recorded at this moment. Raises
+    NothingRecorded."""
+    ns = time.monotonic_ns()
     with FOLD_LOCK:
         parts = [ARENA_ADAPTER.calibration(ns), ALGAN_ADAPTER.calibration(ns)]
         strings = NAMES.everything()
+    if not any(part.entries or part.peaks for part in parts):
+        if any(part.armed for part in parts):
+            raise NothingRecorded("no arena was recorded, since the program has named no arena and opened no scope after "
+                                  "recording was armed: ask again once it has, or name them with vramscope_probe.arena() and scope()")
+        raise NothingRecorded("no arena was recorded, since recording is not armed: arm it with record-on, "
+                              "let the program run on, and ask again")
+    return ns, parts, strings
+
+
+def calibration_lines(ns, parts, strings):
+    """The lines of a dump of that moment, each with its line feed."""
+    facts = identity()
+    source = "pid:%d-%d" % (facts["pid"], facts.get("start") or 0)
+    head = {"src": source, "ns": ns}
     hello = dict({"t": "hello"}, **head)
     hello.update(facts)
     hello.update(proto=PROTOCOL, min=MINIMUM_PROTOCOL, kind="calibration", wall=time.time_ns())

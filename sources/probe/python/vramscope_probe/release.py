@@ -8,7 +8,7 @@ import os
 import time
 
 from .adapter import ADAPTERS, Adapter, Sets
-from .calibration import save_calibration
+from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
 from .pressure import gpu_pressure, host_pressure, trim_host
@@ -226,7 +226,10 @@ def _calibration(device, args, report):
         report.fail("a calibration dump needs an absolute path of a file that is not there yet")
         return
     try:
-        save_calibration(path)
+        write_calibration(path)
+    except NothingRecorded as error:
+        report.fail(str(error))
+        return
     except Exception as error:
         report.fail("no calibration dump was written: %s: %s" % (type(error).__name__, str(error)[:300]))
         return

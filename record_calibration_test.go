@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNothingToCalibrate: where no job began meanwhile that is said, no file is
+// left, and the program is not left recording.
+func TestNothingToCalibrate(t *testing.T) {
+	environment := testEnvironment(t)
+	startDemo(t, environment, "--speed", "1")
+	path := filepath.Join(t.TempDir(), "arenas.vscope")
+	problems, code := "", exitFine
+	for tries := 0; code == exitFine && tries < 5; tries++ { // a job may begin just then
+		_ = os.Remove(path)
+		_, problems, code = runIn(t, environment, "record", "--calibration", "-o", path, "--duration", "50ms", "demo")
+	}
+	if code != exitFailed || !strings.Contains(problems, "no job has begun after recording was armed") {
+		t.Errorf("ends with %d: %s", code, problems)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("a file was left behind")
+	}
+	if out, problems, code := runIn(t, environment, "send", "demo", "calibration", "--path", path); code != exitFailed || !strings.Contains(out+problems, "recording is not armed") {
+		t.Errorf("afterwards calibration ends with %d: %s%s", code, out, problems)
+	}
+}
