@@ -374,6 +374,25 @@ func TestProbeIsAModule(t *testing.T) {
 	}
 }
 
+// TestRunSaysWhyNothingWasRecorded: no more is said than is known, whether a
+// probe was there or not.
+func TestRunSaysWhyNothingWasRecorded(t *testing.T) {
+	directory := t.TempDir()
+	for _, c := range []struct{ name, script, says, never string }{
+		{"none", "true", "no probe spoke", "nothing else"},
+		{"one that left a snapshot", ": > " + filepath.Join(directory, "run.oom-1.pickle"), "nothing else was recorded: the program ended before", "no probe"},
+	} {
+		path := filepath.Join(directory, "run.vscope")
+		_, problems, code := run(t, "run", "--record", path, "--", "sh", "-c", c.script)
+		if code != exitFine || !strings.Contains(problems, c.says) || strings.Contains(problems, c.never) {
+			t.Errorf("%s: ends with %d and says %s", c.name, code, problems)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: an empty recording is left", c.name)
+		}
+	}
+}
+
 // TestSnapshotsAreNamedAsTheRecording: beside it, under its name without the
 // format, and told with a path as it was given.
 func TestSnapshotsAreNamedAsTheRecording(t *testing.T) {

@@ -125,14 +125,22 @@ func (r *programRun) finish(exit launch.Exit) {
 		ended += fmt.Sprintf(", perhaps for want of host memory: processes that the kernel killed for that meanwhile: %d (oom_kill of /proc/vmstat)", kills-r.kills)
 		r.remark("the program ended: %s", ended)
 	}
-	if r.tape != nil {
-		heard, going, err := r.tape.end(ended)
-		r.sayRecorded(heard, going, err)
-	}
+	var snapshots []string
 	for _, path := range snapshotsAt(r.options.Snapshots) {
 		if !slices.Contains(r.older, path) {
-			r.remark("torch's memory when an allocation failed: vramscope %s", r.flags.asNamed(path))
+			snapshots = append(snapshots, path)
 		}
+	}
+	if r.tape != nil {
+		heard, going, err := r.tape.end(ended)
+		if heard == 0 && err == nil && len(snapshots) > 0 {
+			r.remark("nothing else was recorded: the program ended before its probe was heard")
+		} else {
+			r.sayRecorded(heard, going, err)
+		}
+	}
+	for _, path := range snapshots {
+		r.remark("torch's memory when an allocation failed: vramscope %s", r.flags.asNamed(path))
 	}
 }
 
