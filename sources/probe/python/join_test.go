@@ -38,6 +38,9 @@ var partImport = regexp.MustCompile(`^from \.[a-z_]+ import [A-Za-z_]+(, [A-Za-z
 // which can be dropped when the parts are joined; no other form is used.
 func TestPartsNameWhatTheyTakeOnOneLine(t *testing.T) {
 	for part, text := range sources(t) {
+		if part == "__init__" { // its docstring shows how a program imports it
+			_, text, _ = strings.Cut(strings.TrimPrefix(text, `"""`), `"""`)
+		}
 		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, "\n")
 			relative := strings.Contains(line, "from .") || strings.Contains(line, "import .") || strings.Contains(line, "import vramscope_probe")

@@ -65,24 +65,48 @@ var parts = []string{
 //
 // The parts name what they take from one another in one-line imports
 // ("from .adapter import Adapter"), which have no place in a single file, where
-// every part sees the names of those before it.
+// every part sees the names of those before it. In front stands what the package
+// tells its user, which is what help() shows.
 func Module() string {
 	var module strings.Builder
-	for i, part := range parts {
-		text, err := files.ReadFile("vramscope_probe/" + part + ".py")
-		if err != nil {
-			panic("the probe lacks its part " + part + ": " + err.Error())
-		}
-		if i > 0 {
-			module.WriteString("\n\n")
-		}
-		for line := range strings.Lines(string(text)) {
-			if !strings.HasPrefix(line, "from .") {
-				module.WriteString(line)
-			}
+	told, own := docstring(part(parts[len(parts)-1]))
+	module.WriteString(told)
+	for _, name := range parts[:len(parts)-1] {
+		join(&module, part(name))
+	}
+	join(&module, own)
+	return module.String()
+}
+
+// part is the text of a part.
+func part(name string) string {
+	text, err := files.ReadFile("vramscope_probe/" + name + ".py")
+	if err != nil {
+		panic("the probe lacks its part " + name + ": " + err.Error())
+	}
+	return string(text)
+}
+
+// join writes a part's text behind those before it.
+func join(module *strings.Builder, text string) {
+	module.WriteString("\n\n")
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "from .") {
+			module.WriteString(line)
 		}
 	}
-	return module.String()
+}
+
+// docstring is the docstring that a part begins with, and the rest of it.
+func docstring(text string) (told, rest string) {
+	const quotes = `"""`
+	inside, found := strings.CutPrefix(text, quotes)
+	end := strings.Index(inside, quotes+"\n")
+	if !found || end < 0 {
+		panic("the probe's package begins with no docstring for its user")
+	}
+	end += 2*len(quotes) + 1
+	return text[:end], text[end:]
 }
 
 // Files are the texts, by the files' names, that let the probe into a Python
