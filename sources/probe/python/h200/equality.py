@@ -430,8 +430,8 @@ def watch(binary, module, name):
         if "ready" in told:
             answer = watched.send(command)
             print("  %s: %s %s" % (command, answer.get("state"), answer.get("why", "")))
-            for line in answer.get("result") or []:
-                print("    %s" % {key: value for key, value in line.items() if key != "took"}, "%.3f ms" % (line.get("took", 0) / 1e6))
+            for line in answer.get("steps") or []:
+                print("    %s" % {key: value for key, value in line.items() if key != "took_ns"}, "%.3f ms" % (line.get("took_ns", 0) / 1e6))
             if answer.get("state") != "done":
                 FAILURES.append((name, command, answer.get("state"), answer.get("why")))
             watched.go_on()
