@@ -27,7 +27,7 @@ type between struct {
 // figure is a difference with what can be said of it. Of is what it is the
 // difference of, and under why it could truly lie below zero.
 func (b between) figure(origin Figure, of, under string) Figure {
-	origin.Origin = of
+	origin.Origin, origin.Within = of, b.moved
 	switch {
 	case b.moved > 0 && b.value <= b.moved:
 		origin.Value, origin.About = 0, true

@@ -7,6 +7,7 @@ type Figure struct {
 	Value  int64  // bytes, unless the figure says otherwise; means nothing while Known is false
 	Known  bool   // a number that is not known is never shown as zero
 	About  bool   // its parts are of different moments: it is shown as "about", and adds up to nothing else
+	Within int64  // how far off it may be where it is about, in the figure's unit; 0 where that is not known
 	Origin string // the call that gave it, or the reckoning that made it
 	Why    string // why it is missing, one sentence; "" when it is known
 	View   string // ID of the source that it came from

@@ -153,8 +153,8 @@ func (a *accountLines) addRest(accounts *model.Accounts, add func(accountKind, s
 		rest.Value -= accounts.Context.Value
 		rest.Origin += " − the CUDA context (" + accounts.Context.Origin + ")"
 		switch {
-		case rest.Value < 0 && rest.About:
-			rest.Value = 0
+		case rest.About && rest.Value <= rest.Within:
+			rest.Value = 0 // what moved meanwhile is more than what is left
 		case rest.Value < 0:
 			rest = model.Figure{Why: "less than the CUDA context is left of the driver's figure: the driver leaves a part of it out"}
 		}
