@@ -69,6 +69,17 @@ func TestNVMLSpeaksFirst(t *testing.T) {
 	if view, set := d.panes[layout.DevicePane].(*devicePane).device(&d.scene); view == nil || view.Kind != recorder.KindDevice || set.ID != "device" {
 		t.Errorf("the device over time is %v", set)
 	}
+	var rows momentRows
+	rows.update(&d.scene)
+	told := 0
+	for i := range rows.rows {
+		if rows.rows[i].of.Of == recorder.OfDevice && rows.rows[i].counter == recorder.Free {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("at the cursor the device is told of %d times", told)
+	}
 	d = newScreen(t, f.snapshot(), layout.Overview, 120, 32)
 	if text := paneText(t, d, layout.HeadroomPane); !strings.Contains(text, "free 77.3G") {
 		t.Errorf("it is not NVML's:\n%s", text)

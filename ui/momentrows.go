@@ -76,7 +76,7 @@ func (m *momentRows) update(s *scene) {
 	}
 	for _, of := range momentOrder {
 		for i := range s.view.Sets {
-			if s.view.Sets[i].Of == of {
+			if set := &s.view.Sets[i]; set.Of == of && !isToldBeside(s, set) {
 				m.add(s, s.view, s.newest, &s.view.Sets[i])
 			}
 		}
@@ -84,6 +84,20 @@ func (m *momentRows) update(s *scene) {
 			m.addDevice(s)
 		}
 	}
+}
+
+// isToldBeside says whether a set is of a device that has a source of its own:
+// what the program reads of it is the same once more.
+func isToldBeside(s *scene, set *recorder.CounterSet) bool {
+	if set.Of != recorder.OfDevice || s.view.Kind == recorder.KindDevice {
+		return false
+	}
+	for _, view := range s.beside {
+		if view.Kind == recorder.KindDevice && deviceSetIn(view, set.Device) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // momentOrder is the order of kinds: from the inside out.
