@@ -7,7 +7,7 @@ optional; a scope costs a fifth of a microsecond while nobody watches:
 
     import vramscope_probe as vramscope
 
-    frame_arena = vramscope.arena("frame arena", of=memory)
+    frame_arena = vramscope.arena("frame arena", of=memory, inside="torch:0")
 
     for number, shot in enumerate(shots):
         vramscope.poll(number)

@@ -188,3 +188,12 @@ def register(adapter):
 def monotonic():
     """Nanoseconds of CLOCK_MONOTONIC, as every record counts them."""
     return time.monotonic_ns()
+
+
+def in_units(size):
+    """Bytes as a sentence says them: "16.0 MiB"."""
+    size = int(size)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(size) < 1024 or unit == "GiB":
+            return "%d B" % size if unit == "B" else "%.1f %s" % (size, unit)
+        size /= 1024

@@ -1,5 +1,5 @@
 """CuPy's memory pools."""
-from .adapter import Adapter, register
+from .adapter import Adapter, in_units, register
 from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of
 from .peaks import SampledPeaks
 from .pressure import MINIMUM_RECLAIMABLE
@@ -132,7 +132,7 @@ class CupyAdapter(Adapter):
                     free.done()
                     kept, live = pool.total_bytes() - pool.used_bytes(), pool.used_bytes()
                 where = "in the driver's segments" if "async" in what else "in chunks that were split"
-                free.line(report, what, "%d bytes lie %s beside live arrays (%d bytes)" % (kept, where, live) if kept > 0 else "")
+                free.line(report, what, "%s lie %s beside live arrays (%s)" % (in_units(kept), where, in_units(live)) if kept > 0 else "")
                 report.acted = True
 
     def rebuild(self, report, device):

@@ -4,7 +4,7 @@ Taichi, Quadrants, CuPy's MemoryAsyncPool, torch's cudaMallocAsync backend and
 JAX's cuda_async allocator all allocate from it and most of them tell nothing, so
 four numbers of the driver cover them.
 """
-from .adapter import Adapter, register
+from .adapter import Adapter, in_units, register
 from .device import DRIVER, DriverFree, default_pool_id, gpus_of
 from .pressure import MINIMUM_RECLAIMABLE
 
@@ -63,9 +63,9 @@ class DefaultPoolAdapter(Adapter):
         if not trimmed:
             why = "the driver refused to trim the pool"
         elif kept > 0 and not waited:
-            why = "%d bytes stay: what was freed on a stream goes back once the device was waited for" % kept
+            why = "%s stay: what was freed on a stream goes back once the device was waited for" % in_units(kept)
         elif kept > 0:
-            why = "%d bytes stay: they share their segments with what is still in use" % kept
+            why = "%s stay: they share their segments with what is still in use" % in_units(kept)
         free.done().line(report, "CUDA default pool: wait and trim", why)
         report.acted = True
 

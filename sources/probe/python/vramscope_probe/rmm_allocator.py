@@ -2,7 +2,7 @@
 import gc
 import sys
 
-from .adapter import Adapter, register
+from .adapter import Adapter, in_units, register
 from .cupy_allocator import CUPY
 from .device import DRIVER, DriverFree, gpu_uuid, gpus_of
 from .torch_allocator import TORCH
@@ -162,7 +162,7 @@ class RmmAdapter(Adapter):
         gc.collect()
         counts = chain.statistics()
         if counts.current_count != 0:
-            return "%d live allocations hold %d bytes: free them first" % (counts.current_count, counts.current_bytes)
+            return "%d live allocations hold %s: free them first" % (counts.current_count, in_units(counts.current_bytes))
         if self.in_frame(ordinal, chain, counts):
             return "the program counts in a frame of its own, which hides what lived before it: ask again after the frame"
         for resource in chain.resources:
@@ -197,7 +197,7 @@ class RmmAdapter(Adapter):
         free.done()
         why = "the new pool begins empty and has no maximum: RMM does not tell those of the old one"
         if free.freed is not None and free.freed < size:
-            why = "of %d bytes some stay: somebody still holds the old pool" % size
+            why = "of %s some stay: somebody still holds the old pool" % in_units(size)
         free.line(report, "rmm: reinitialize", why)
         report.acted = True
 

@@ -2,7 +2,7 @@
 external one, and that of Metal."""
 import sys
 
-from .adapter import Adapter, Face, counter_set, register
+from .adapter import Adapter, counter_set, Face, in_units, register
 from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of
 from .peaks import PeakRegions
 from .pressure import MINIMUM_RECLAIMABLE
@@ -258,9 +258,9 @@ class TorchAdapter(Adapter):
         if left <= 0:
             return ""
         if self.backend() != "native":
-            return "%d bytes stay in the driver's default pool" % left
+            return "%s stay in the driver's default pool" % in_units(left)
         if self.history():
-            return "%d bytes stay: a recorded history makes a look at the segments too dear to say where" % left
+            return "%s stay: a recorded history makes a look at the segments too dear to say where" % in_units(left)
         split = private = blocks = waiting = 0
         for segment in self.cuda().memory_snapshot():
             if segment["device"] not in ordinals:
@@ -274,11 +274,11 @@ class TorchAdapter(Adapter):
                 blocks += sum(1 for block in segment["blocks"] if block["state"] == "active_allocated")
         reasons = []
         if split:
-            reasons.append("%d bytes lie in split segments beside %d live tensors" % (split, blocks))
+            reasons.append("%s lie in split segments beside %d live tensor%s" % (in_units(split), blocks, "" if blocks == 1 else "s"))
         if private:
-            reasons.append("%d bytes lie in private pools, which go back when the last graph or pool that uses them is gone" % private)
+            reasons.append("%s lie in private pools, which go back when the last graph or pool that uses them is gone" % in_units(private))
         if waiting:
-            reasons.append("%d bytes were freed and still wait for a stream" % waiting)
+            reasons.append("%s were freed and still wait for a stream" % in_units(waiting))
         return "; ".join(reasons)
 
     def history(self):

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from .adapter import Adapter, register
+from .adapter import Adapter, in_units, register
 from .device import DRIVER, DriverFree, gpu_uuid, gpus_of
 from .names import POOL_NUMBERS
 from .rmm_allocator import RmmChain
@@ -237,7 +237,7 @@ class VibespatialRaster(VibespatialPool):
             return
         live = self.stats().get("current_count", 0) if tier != "fallback" else 0
         if live:
-            self.refuse(report, "%d live allocations hold %d bytes: free them first" % (live, self.stats().get("current_bytes", 0)))
+            self.refuse(report, "%d live allocations hold %s: free them first" % (live, in_units(self.stats().get("current_bytes", 0))))
             return
         before = self.adaptor()
         free = DriverFree([self.ordinal()])
