@@ -172,6 +172,13 @@ func scopePath(scopes *recorder.ScopeSnapshot, row int32, table *recorder.String
 	return path.String()
 }
 
+// HighWaterIsLeast says that the high-water is a lower bound: the program does not
+// tell of every allocation, and no high-water of the arena's own covers the rest.
+func (a *ArenaView) HighWaterIsLeast() bool {
+	root := a.Scopes.Root()
+	return root.PeakBound > max(root.Peak, a.State.HighWater)
+}
+
 // Callers are the bytes allocated since events are seen (Since), by who asked
 // for them, most first. The bytes are those of the calls themselves.
 func (a *ArenaView) Callers() []Rollup { return a.callers.rollups(&a.strings) }

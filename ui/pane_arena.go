@@ -179,7 +179,8 @@ func (p *arenaPane) drawNumbers(r grid.Region, s *scene, a *model.ArenaView) {
 	f.bytes("forward", grid.Of(themes.Forward), state.Forward)
 	f.bytes("free", grid.Of(themes.Free), free)
 	f.bytes("reverse", grid.Of(themes.Reverse), reverse)
-	f.bytes("high-water", grid.Of(themes.HighWater), highWater)
+	label, highWater := leastOf("high-water", highWater, a.HighWaterIsLeast())
+	f.bytes(label, grid.Of(themes.HighWater), highWater)
 	f.percent("used", grid.Of(themes.Text), used, length)
 	if a.Failed > 0 {
 		f.count("did not fit", grid.Of(themes.Error), a.Failed)
@@ -250,8 +251,10 @@ func (*arenaPane) details(s *scene) (string, []string) {
 	state := &a.State
 	lines := []string{
 		"number  " + strconv.FormatInt(a.ID, 10), "length  " + exact(state.Length),
-		"forward pointer  " + exact(state.Forward), "reverse pointer  " + exact(state.Reverse), "high-water since the last reset  " + exact(state.HighWater),
+		"forward pointer  " + exact(state.Forward), "reverse pointer  " + exact(state.Reverse),
 	}
+	label, highWater := leastOf("high-water since the last reset", state.HighWater, a.HighWaterIsLeast())
+	lines = append(lines, label+"  "+exact(highWater))
 	add := func(name, text string) {
 		if text != "" {
 			lines = append(lines, name+"  "+text)
@@ -303,11 +306,15 @@ func arenaOrigins(s *scene, a *model.ArenaView) []origin {
 	if length == grid.Missing {
 		return append(all, origin{name: "free, reverse, high-water", figure: missing})
 	}
+	highWater := known(a.State.HighWater)
+	if a.HighWaterIsLeast() {
+		highWater.Origin = "at least this: " + unseenWhy
+	}
 	all = append(all,
 		origin{name: "free", figure: known(a.State.Reverse - a.State.Forward)},
 		origin{name: "reverse", figure: known(length - a.State.Reverse)},
 		origin{name: "used", figure: known(used)},
-		origin{name: "high-water", figure: known(a.State.HighWater)})
+		origin{name: "high-water", figure: highWater})
 	set := s.view.FindSet("arena:" + strconv.FormatInt(a.ID, 10))
 	if set == nil {
 		return all

@@ -64,6 +64,26 @@ func TestWhatWasNotSeenIsNoZero(t *testing.T) {
 	}
 }
 
+// The high-water of an arena that tells none of its own is at least what was seen.
+func TestAHighWaterThatWasNotSeenIsAtLeast(t *testing.T) {
+	store := model.NewStore(model.Options{})
+	store.Add(model.SourceInfo{ID: "p"})
+	head := recorder.Head{Src: "p", Ns: 1}
+	for _, record := range []recorder.Record{
+		&recorder.Hello{Head: head, Proto: 1, Min: 1, Kind: recorder.KindProcess, Name: "render.py"},
+		&recorder.State{Head: head, Arenas: []recorder.ArenaState{{ID: 1, Name: "silent", Length: 100 << 20, Reverse: 100 << 20, HighWater: 15 << 20,
+			Managed: true, HasBuffer: true, Root: recorder.RootTotals{Peak: 15 << 20, PeakBound: 100 << 20}}}},
+	} {
+		if err := store.Fold("p", record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newScreen(t, store.Snapshot(1, 0), layout.Arena, 160, 32)
+	if text := paneText(t, d, layout.ArenaPane); !strings.Contains(text, "high-water at least 15.0 MiB") {
+		t.Errorf("the arena reads\n%s", text)
+	}
+}
+
 func lastWord(text string) string {
 	words := strings.Fields(text)
 	if len(words) == 0 {

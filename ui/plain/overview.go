@@ -56,7 +56,7 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 	for _, arena := range view.Arenas {
 		if arena.State.Released == 0 && !arena.Partial {
 			p.line(1, "arena %s: forward %s, reverse %s, high-water %s of %s", arena.State.Name, size(arena.State.Forward),
-				size(arena.State.Length-arena.State.Reverse), size(arena.State.HighWater), size(arena.State.Length))
+				size(arena.State.Length-arena.State.Reverse), least(arena.State.HighWater, size, arena.HighWaterIsLeast()), size(arena.State.Length))
 		}
 	}
 }

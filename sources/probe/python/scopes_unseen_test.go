@@ -175,7 +175,15 @@ with probe.scope("long"):
     memory.up(30)
     memory.down(25)
     look()
+other = Silent(False)
+kept = probe.arena("tells none", other)
+with probe.scope("up", arena=kept):
+    other.up(3)
+sample()
 `)
+	if set := said[*recorder.Sample](t, all).Sets[1]; set.Name != "tells none" || set.Values.Known(recorder.HighWater) || set.Why["high_water"] == "" {
+		t.Errorf("a high-water that nobody knows: %+v", set)
+	}
 	tree := all.tree(t, "silent")
 	if got, want := unseenRowOf(all.row(t, tree, "long")), (unseenRow{30, 30, 1, 30, false, true}); got != want {
 		t.Errorf("%+v, want %+v", got, want)

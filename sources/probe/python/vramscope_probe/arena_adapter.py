@@ -240,11 +240,11 @@ class ArenaAdapter(Adapter):
 
     @staticmethod
     def _high_water(handle, record, used):
-        """The arena's own high-water, or that of the noted allocations, in
-        bytes; None where neither is known. used is what is in use now."""
+        """The arena's own high-water, or that of the allocations where the
+        program notes them, in bytes; None where neither is known. used is what is in use now."""
         if handle.highest is not None:
             return handle.own_high_water()
-        if record is not None and record.tree.high_water:
+        if record is not None and record.notes() and record.tree.high_water:
             return max(record.tree.high_water, used)
         return None
 

@@ -112,6 +112,10 @@ class ArenaRecord:
             values = (0, 0, 0, self.tree.forward, self.tree.reverse, self.tree.opened_after(parent), 0, 0)
             self._observe(ns, frame, OP_CLOSE, values, None, publish)
 
+    def notes(self):
+        """Whether the program tells of its allocations."""
+        return self._unseen.noted
+
     def look_between(self, handle, ns, frame, publish, idle):
         """Looks at an arena in which a scope is open and that tells of no
         allocations, so that a long scope shows what is in it. idle() says
