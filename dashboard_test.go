@@ -305,6 +305,7 @@ func TestNoColorWithAnyValue(t *testing.T) {
 // TestRecordByKeyAndOpenAgain records a demo with m, and opens the file.
 func TestRecordByKeyAndOpenAgain(t *testing.T) {
 	directory := t.TempDir()
+	binary(t) // built from here
 	t.Chdir(directory)
 	term := startTerminal(t, 120, 32, nil, "demo", "--speed", "50")
 	term.waitForText("live")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,12 +31,19 @@ type recording struct {
 	mutex sync.Mutex
 	file  *recorder.FileWriter
 	err   error
+	begun bool                       // a program has spoken, or none is recorded: the file opens on the first that speaks
+	early map[string]recorder.Record // hellos of tapped sources until then
 }
 
 // write puts a record into the file. The first failure stays.
 func (r *recording) write(record recorder.Record) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	r.put(record)
+}
+
+// put writes a record. The recording is locked.
+func (r *recording) put(record recorder.Record) {
 	if r.err != nil {
 		return
 	}
@@ -43,6 +52,36 @@ func (r *recording) write(record recorder.Record) {
 		if errors.As(err, &failed) {
 			r.err = err
 		}
+	}
+}
+
+// begin lets tapped sources into the file, after the first record of a program,
+// nil where there is none.
+func (r *recording) begin(first recorder.Record) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if first != nil {
+		r.put(first)
+	}
+	if r.begun {
+		return
+	}
+	r.begun = true
+	for _, src := range slices.Sorted(maps.Keys(r.early)) {
+		r.put(r.early[src])
+	}
+	r.early = nil
+}
+
+// beside writes a record of a tapped source. Before the file has begun that waits
+// if it is a hello; every other stands for itself, and more will come.
+func (r *recording) beside(record recorder.Record) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.begun {
+		r.put(record)
+	} else if _, ok := record.(*recorder.Hello); ok {
+		r.early[record.Source()] = record
 	}
 }
 
@@ -100,7 +139,7 @@ func newRecording(ctx context.Context, path string) (*recording, context.Context
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	return &recording{path: path, tapped: map[string]bool{}, cancel: cancel, file: file}, ctx, nil
+	return &recording{path: path, tapped: map[string]bool{}, early: map[string]recorder.Record{}, cancel: cancel, file: file}, ctx, nil
 }
 
 // end waits for the writers and closes the file. Sources that have not said
@@ -129,6 +168,7 @@ func (h *hub) startRecording(path string, sources []string, only string) error {
 		return err
 	}
 	tape.only = only
+	programs := 0
 	for _, id := range sources {
 		a := h.sources[id]
 		switch {
@@ -136,15 +176,22 @@ func (h *hub) startRecording(path string, sources []string, only string) error {
 		case a.probe != nil:
 			source := probe.NewSource(a.probe.Path())
 			_ = source.Want(true)
-			tape.writers.Go(func() { _ = source.Run(ctx, tape.write) })
+			programs++
+			tape.writers.Go(func() {
+				_ = source.Run(ctx, tape.begin)
+				tape.begin(nil)
+			})
 		default:
 			for src, hello := range a.hellos {
 				if tape.wants(src) {
-					tape.write(hello)
+					tape.beside(hello)
 				}
 			}
 			tape.tapped[id] = true
 		}
+	}
+	if programs == 0 {
+		tape.begin(nil)
 	}
 	h.tape = tape
 	return nil
@@ -173,6 +220,6 @@ func (h *hub) keep(a *attached, id string, record recorder.Record) {
 	tape := h.tape
 	h.mutex.Unlock()
 	if tape != nil && tape.tapped[id] && tape.wants(record.Source()) {
-		tape.write(record)
+		tape.beside(record)
 	}
 }

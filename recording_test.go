@@ -11,6 +11,30 @@ import (
 	"vramscope/recorder"
 )
 
+// TestRecordingBeginsWithTheProgram: the machine and its GPUs, which speak all the
+// time, come after its first word.
+func TestRecordingBeginsWithTheProgram(t *testing.T) {
+	hello := func(src, kind string) *recorder.Hello {
+		return &recorder.Hello{Head: recorder.Head{Src: src, Ns: 1}, Proto: recorder.Protocol, Min: recorder.MinimumProtocol, Kind: kind}
+	}
+	path := filepath.Join(t.TempDir(), "run.vscope")
+	tape, _, err := newRecording(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape.beside(hello("host", recorder.KindHost))
+	tape.beside(&recorder.Note{Head: recorder.Head{Src: "host", Ns: 2}, Level: "info", Text: "early"})
+	tape.begin(hello("pid:7-1", recorder.KindProcess))
+	tape.beside(&recorder.Note{Head: recorder.Head{Src: "host", Ns: 3}, Level: "info", Text: "late"})
+	if err := tape.end("the test ends"); err != nil {
+		t.Fatal(err)
+	}
+	report := reportOf(t, path)
+	if len(report.Sources) != 2 || report.Sources[0].ID != "pid:7-1" || report.Sources[1].ID != "host" || len(report.Sources[1].Notes) != 1 || report.Sources[1].Notes[0].Text != "late" {
+		t.Errorf("it holds %+v", report.Sources)
+	}
+}
+
 // TestRecordingOnAFullDisk: what was written stays, and a file of which nothing
 // could be written does not.
 func TestRecordingOnAFullDisk(t *testing.T) {
