@@ -38,6 +38,13 @@ type ScopeDiff struct {
 	SelfBefore, SelfAfter             int64 // bytes
 	TotalBefore, TotalAfter           int64 // bytes, scopes inside included
 	PeakBefore, PeakAfter             int64 // bytes, above entry
+	BoundBefore, BoundAfter           int64 // the most that the peaks can have been, 0 where every move was seen
+}
+
+// PeaksAreLeast says which of the peaks are lower bounds: their difference is then
+// not known.
+func (d *ScopeDiff) PeaksAreLeast() (before, after bool) {
+	return d.BoundBefore > d.PeakBefore, d.BoundAfter > d.PeakAfter
 }
 
 // DiffPath is the names from the outermost scope down to a row of a list.
@@ -141,13 +148,13 @@ func (d *ScopeDiff) set(row recorder.ScopeRow, after bool) {
 		d.After = true
 		d.CountAfter, d.AllocCountAfter = d.CountAfter+row.Count, d.AllocCountAfter+row.AllocCount
 		d.SelfAfter, d.TotalAfter = d.SelfAfter+row.SelfBytes, d.TotalAfter+row.TotalBytes
-		d.PeakAfter = max(d.PeakAfter, row.Peak)
+		d.PeakAfter, d.BoundAfter = max(d.PeakAfter, row.Peak), max(d.BoundAfter, row.PeakBound)
 		return
 	}
 	d.Before = true
 	d.CountBefore, d.AllocCountBefore = d.CountBefore+row.Count, d.AllocCountBefore+row.AllocCount
 	d.SelfBefore, d.TotalBefore = d.SelfBefore+row.SelfBytes, d.TotalBefore+row.TotalBytes
-	d.PeakBefore = max(d.PeakBefore, row.Peak)
+	d.PeakBefore, d.BoundBefore = max(d.PeakBefore, row.Peak), max(d.BoundBefore, row.PeakBound)
 }
 
 // ordered lists the rows as a tree.

@@ -47,3 +47,24 @@ func TestAReportOfMovesThatWereNotSeen(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 }
+
+// The difference of peaks of which one is a lower bound is not known.
+func TestADiffOfPeaksThatWereNotSeen(t *testing.T) {
+	view := func(peak, bound int64) *ArenaView {
+		tree, err := recorder.LoadScopeTree(&recorder.ArenaState{ID: 1, Length: 100, Reverse: 100, Tree: recorder.TreeColumns{
+			Parent: []int32{-1}, Name: []uint32{1}, Count: []int64{1}, Peak: []int64{peak}, PeakBound: []int64{bound}}}, recorder.TreeLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &ArenaView{ID: 1, Scopes: tree.Snapshot()}
+	}
+	for _, c := range []struct {
+		before, after [2]int64
+		want          [2]bool
+	}{{[2]int64{5, 9}, [2]int64{7, 0}, [2]bool{true, false}}, {[2]int64{5, 5}, [2]int64{5, 8}, [2]bool{false, true}}} {
+		diffs := DiffScopes(view(c.before[0], c.before[1]), view(c.after[0], c.after[1]))
+		if before, after := diffs[0].PeaksAreLeast(); [2]bool{before, after} != c.want {
+			t.Errorf("%v against %v: %v %v", c.before, c.after, before, after)
+		}
+	}
+}

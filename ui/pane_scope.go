@@ -65,10 +65,14 @@ func (p *scopePane) drawSum(r grid.Region, s *scene) {
 	text := grid.Of(themes.Text)
 	f.count("in arenas", text, int64(sum.Arenas))
 	f.count("ran", text, sum.Count)
-	f.count("allocations", text, sum.AllocCount)
-	f.bytes("self", grid.Of(themes.Self), sum.SelfBytes)
-	f.bytes("total", grid.Of(themes.Total), sum.TotalBytes)
-	f.bytes("largest peak", grid.Of(themes.Peak), sum.Peak)
+	label, n := leastOf("allocations", sum.AllocCount, sum.CountIsLeast)
+	f.count(label, text, n)
+	label, n = leastOf("self", sum.SelfBytes, sum.CountIsLeast)
+	f.bytes(label, grid.Of(themes.Self), n)
+	label, n = leastOf("total", sum.TotalBytes, sum.CountIsLeast)
+	f.bytes(label, grid.Of(themes.Total), n)
+	label, n = leastOf("largest peak", sum.Peak, sum.PeakIsLeast)
+	f.bytes(label, grid.Of(themes.Peak), n)
 	f.count("in arena", text, sum.PeakArena)
 }
 
@@ -112,9 +116,13 @@ func (p *scopePane) drawShort(r grid.Region, s *scene, scopes *recorder.ScopeSna
 	if bytes, ok := scopes.Live(row); ok && !s.choices.scope.abandoned {
 		live = bytes
 	}
+	isLeast := [...]bool{false, numbers.CountIsLeast(), numbers.CountIsLeast(), numbers.PeakIsLeast()}
 	for i, number := range [...]int64{live, numbers.SelfBytes, numbers.TotalBytes, numbers.Peak} {
 		column := scopeLive + i
 		pen.Text(grid.Of(themes.Dim), [...]string{"live ", " self ", " total ", " peak "}[i])
+		if _, number = leastOf("", number, isLeast[i]); isLeast[i] && number != grid.Missing {
+			pen.Rune(grid.Of(scopeRoles[column]), atLeast(r))
+		}
 		pen.Short(grid.Of(scopeRoles[column]), number, 0)
 	}
 }
@@ -191,7 +199,16 @@ func leastOf(label string, n int64, isLeast bool) (string, int64) {
 	case n == 0:
 		return label, grid.Missing
 	}
+	if marked, ok := leastLabels[label]; ok {
+		return marked, n
+	}
 	return label + " at least", n
+}
+
+// leastLabels are the labels of lower bounds that are drawn again and again.
+var leastLabels = map[string]string{
+	"self": "self at least", "total": "total at least", "allocations": "allocations at least", "peak": "peak at least",
+	"its peak": "its peak at least", "largest peak": "largest peak at least", "high-water": "high-water at least",
 }
 
 // beforeWhat is what a time before the newest moment is called.

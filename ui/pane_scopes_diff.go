@@ -262,16 +262,21 @@ func (d *scopeDiffRows) DrawCell(r grid.Region, index, column int) {
 	if row.After {
 		now = row.PeakAfter
 	}
+	thenLeast, nowLeast := row.PeaksAreLeast()
 	switch column {
 	case diffName:
 		d.drawName(r, at, row)
 	case diffChange:
 		r.Fit(0, 0, r.Width(), changeStyle(row.Change()), row.Change().String(), grid.Left)
 	case diffPeakThen:
-		drawScopeBytes(r, themes.Dim, then)
+		drawScopeLeast(r, themes.Dim, then, thenLeast)
 	case diffPeakNow:
-		drawScopeBytes(r, themes.Peak, now)
+		drawScopeLeast(r, themes.Peak, now, nowLeast)
 	case diffPeakBy:
+		if thenLeast || nowLeast {
+			r.Set(r.Width()-1, 0, r.Glyphs().Unknown, grid.Of(themes.Dim))
+			return
+		}
 		pen.Delta(deltaStyle(row.PeakAfter-row.PeakBefore), row.PeakAfter-row.PeakBefore, r.Width())
 	case diffTotalBy:
 		pen.Delta(deltaStyle(row.TotalAfter-row.TotalBefore), row.TotalAfter-row.TotalBefore, r.Width())

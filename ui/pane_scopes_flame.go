@@ -140,10 +140,17 @@ func (f *scopeFlame) drawSelected(r grid.Region) {
 	if row < 0 {
 		return
 	}
-	pen.Text(dim, "  self ")
-	pen.Bytes(grid.Of(themes.Self), f.scopes.SelfBytes(row), 0)
-	pen.Text(dim, "  peak ")
-	pen.Bytes(grid.Of(themes.Peak), f.scopes.Peak(row), 0)
+	numbers := f.scopes.Row(row)
+	label, n := leastOf("self", numbers.SelfBytes, numbers.CountIsLeast())
+	pen.Text(dim, "  ")
+	pen.Text(dim, label)
+	pen.Text(dim, " ")
+	pen.Bytes(grid.Of(themes.Self), n, 0)
+	label, n = leastOf("peak", numbers.Peak, numbers.PeakIsLeast())
+	pen.Text(dim, "  ")
+	pen.Text(dim, label)
+	pen.Text(dim, " ")
+	pen.Bytes(grid.Of(themes.Peak), n, 0)
 	pen.Text(dim, "  ")
 	pen.Count(dim, f.scopes.Count(row), 0)
 	pen.Rune(dim, r.Glyphs().Times)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vramscope/model"
+	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
 )
 
@@ -210,14 +211,25 @@ func (p *scopesPane) selectedText(s *scene) string {
 		if sum == nil {
 			return ""
 		}
-		return fmt.Sprintf("%s self %d total %d largest peak %d", sum.Name, sum.SelfBytes, sum.TotalBytes, sum.Peak)
+		return sum.Name + leastText("self", sum.SelfBytes, sum.CountIsLeast) + leastText("total", sum.TotalBytes, sum.CountIsLeast) +
+			leastText("largest peak", sum.Peak, sum.PeakIsLeast)
 	}
 	scopes, row := s.choices.scope.find(s.view, s.choices.arenaOf(s.view))
 	if row < 0 {
 		return strings.Join(s.choices.scope.path, "/")
 	}
 	numbers := scopes.Row(row)
-	return fmt.Sprintf("%s self %d total %d peak %d", strings.Join(s.choices.scope.path, "/"), numbers.SelfBytes, numbers.TotalBytes, numbers.Peak)
+	return strings.Join(s.choices.scope.path, "/") + leastText("self", numbers.SelfBytes, numbers.CountIsLeast()) +
+		leastText("total", numbers.TotalBytes, numbers.CountIsLeast()) + leastText("peak", numbers.Peak, numbers.PeakIsLeast())
+}
+
+// leastText is a label and a number that may be a lower bound, for the clipboard.
+func leastText(label string, n int64, isLeast bool) string {
+	label, n = leastOf(label, n, isLeast)
+	if n == grid.Missing {
+		return " " + label + " not known"
+	}
+	return fmt.Sprintf(" %s %d", label, n)
 }
 
 // origins says where the numbers of the selected scope come from.

@@ -62,6 +62,28 @@ func TestWhatWasNotSeenIsNoZero(t *testing.T) {
 	if text := paneText(t, d, layout.ScopePane); strings.Contains(text, "0 B") {
 		t.Errorf("of a scope in which nothing was seen stands\n%s", text)
 	}
+	press(d, "T")
+	clickIn(t, d, layout.ScopesPane, 1, 1)
+	if text := paneText(t, d, layout.ScopesPane); !strings.Contains(text, "peak at least 15.0 MiB") {
+		t.Errorf("the flame graph reads\n%s", text)
+	}
+	press(d, "T", "A", "g")
+	if text := paneText(t, d, layout.ScopePane); !strings.Contains(text, "self at least 20.0 MiB") || !strings.Contains(text, "largest peak 20.0 MiB") {
+		t.Errorf("beside the sums stands\n%s", text)
+	}
+}
+
+// The clipboard takes the mark along.
+func TestLowerBoundsAsText(t *testing.T) {
+	for _, c := range []struct {
+		n     int64
+		least bool
+		want  string
+	}{{5, false, " peak 5"}, {5, true, " peak at least 5"}, {0, true, " peak not known"}, {0, false, " peak 0"}} {
+		if got := leastText("peak", c.n, c.least); got != c.want {
+			t.Errorf("%d, %v reads %q, want %q", c.n, c.least, got, c.want)
+		}
+	}
 }
 
 // The high-water of an arena that tells none of its own is at least what was seen.
