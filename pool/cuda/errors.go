@@ -64,7 +64,7 @@ type LostError struct {
 
 // Error states the facts and ends with what to do.
 func (e *LostError) Error() string {
-	return fmt.Sprintf("CUDA: GPU %d (%s) is lost: %s failed with %d (%s); end this process and look for an Xid in the kernel's log",
+	return fmt.Sprintf("CUDA: GPU %d (%s) is lost: %s failed with %d (%s); start the program anew, and look for an Xid in the kernel's log",
 		e.Device.Ordinal, e.Device.UUID, e.Call, e.Code, e.Detail)
 }
 

@@ -412,6 +412,8 @@ func TestTheHelloSaysJobAndRank(t *testing.T) {
 	}{
 		{"none", nil, "", nil},
 		{"torchrun", []string{"RANK=3", "LOCAL_RANK=1", "WORLD_SIZE=8", "TORCHELASTIC_RUN_ID=night"}, "night", rank(3)},
+		{"ranks that no launcher named", []string{"RANK=1", "WORLD_SIZE=2"}, "ranks", rank(1)},
+		{"torchrun without a name or a place", []string{"RANK=1", "WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=none"}, "torchrun", rank(1)},
 		{"torchrun without a name", []string{"RANK=0", "WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=none", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=29500"}, "127.0.0.1:29500", rank(0)},
 		{"a rank of something else", []string{"RANK=3"}, "", nil},
 		{"no number", []string{"RANK=first", "WORLD_SIZE=2"}, "", nil},

@@ -75,7 +75,7 @@ def job_and_rank(environment):
         run = environment.get("TORCHELASTIC_RUN_ID", "")
         if run in ("", "none"):  # torchrun's own default says nothing
             run = ":".join(filter(None, (environment.get("MASTER_ADDR"), environment.get("MASTER_PORT"))))
-        return run or "torchrun", rank
+        return run or ("torchrun" if "TORCHELASTIC_RUN_ID" in environment else "ranks"), rank
     rank = _number(environment.get("SLURM_PROCID"))
     if rank is not None and environment.get("SLURM_JOB_ID"):
         return " ".join(filter(None, (environment.get("SLURM_JOB_NAME"), environment["SLURM_JOB_ID"]))), rank
