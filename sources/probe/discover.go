@@ -44,7 +44,7 @@ const (
 	greetAgain     = 5           // scans before a socket that gave no hello is tried again
 	refusedTries   = 7           // of a socket that refuses, besides the scans: they double
 	refusedPause   = 5 * time.Millisecond
-	maximumSockets = 1024        // of a directory; more are left alone
+	maximumSockets = 1024 // of a directory; more are left alone
 )
 
 // socket is what a watcher knows of a file.
