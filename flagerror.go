@@ -59,8 +59,9 @@ func notZero(flags *pflag.FlagSet, names ...string) error {
 // changedBut is the name of a flag that was given and is none of those, "" if
 // there is none.
 func changedBut(flags *pflag.FlagSet, allowed ...string) (name string) {
-	flags.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(allowed, flag.Name) {
+	// Not Visit: a set that cobra puts together from others has not seen them set.
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains(allowed, flag.Name) {
 			name = flag.Name
 		}
 	})
