@@ -4,7 +4,7 @@ Taichi, Quadrants, CuPy's MemoryAsyncPool, torch's cudaMallocAsync backend and
 JAX's cuda_async allocator all allocate from it and most of them tell nothing, so
 four numbers of the driver cover them.
 """
-from .adapter import Adapter, in_units, register
+from .adapter import Adapter, Face, counter_set, in_units, register
 from .device import DRIVER, DriverFree, default_pool_id, gpus_of
 from .pressure import MINIMUM_RECLAIMABLE
 
@@ -16,6 +16,7 @@ class DefaultPoolAdapter(Adapter):
 
     def __init__(self):
         self._used = ()  # the devices whose pool held something at the last look
+        self._faces = {}  # ordinal: what stays of its set
 
     def library(self):
         """The driver, once the program has initialised CUDA."""
@@ -27,21 +28,28 @@ class DefaultPoolAdapter(Adapter):
             counters = self.counters(device.ordinal)
             if counters is not None:
                 used.append(device)
-                out.add(default_pool_id(device.ordinal), "pool", "CUDA default pool", device.uuid,
-                        "cuMemPoolGetAttribute of cuDeviceGetDefaultMemPool", counters,
-                        why={"requested": "the driver counts no bytes as asked for"})
+                if None in counters.values():
+                    counters = {key: value for key, value in counters.items() if value is not None}
+                out.fill(self.face(device), counters)
         self._used = used
+
+    def face(self, device):
+        """What stays of a device's set."""
+        face = self._faces.get(device.ordinal)
+        if face is None:
+            face = self._faces[device.ordinal] = Face(counter_set(
+                default_pool_id(device.ordinal), "pool", "CUDA default pool", device.uuid,
+                "cuMemPoolGetAttribute of cuDeviceGetDefaultMemPool", {},
+                why={"requested": "the driver counts no bytes as asked for"}))
+        return face
 
     def counters(self, ordinal):
         """The pool's counters, or None where nobody has used it."""
-        reserved = DRIVER.pool_attribute(ordinal, DRIVER.RESERVED)
-        if reserved is None:
+        reserved, used, reserved_high, used_high = DRIVER.pool_attributes(
+            ordinal, DRIVER.RESERVED, DRIVER.USED, DRIVER.RESERVED_HIGH, DRIVER.USED_HIGH)
+        if reserved is None or not (reserved or used or reserved_high or used_high):
             return None
-        counters = {"reserved": reserved}
-        for key, attribute in (("allocated", DRIVER.USED), ("peak_reserved", DRIVER.RESERVED_HIGH),
-                               ("peak_allocated", DRIVER.USED_HIGH)):
-            counters[key] = DRIVER.pool_attribute(ordinal, attribute)
-        return counters if any(counters.values()) else None
+        return {"reserved": reserved, "allocated": used, "peak_reserved": reserved_high, "peak_allocated": used_high}
 
     def reclaim(self, report, device, forced):
         for ordinal in gpus_of(device):

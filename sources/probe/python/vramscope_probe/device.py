@@ -72,12 +72,14 @@ class CudaDriver:
         thread only."""
         return self._within(ordinal, lambda library: library.cuCtxSynchronize() == 0)
 
-    def pool_attribute(self, ordinal, attribute):
-        """An attribute of the device's default memory pool, bytes."""
+    def pool_attributes(self, ordinal, *attributes):
+        """Attributes of the device's default memory pool, bytes, each None where
+        it is not told."""
         pool, value = self._default_pool(ordinal), ctypes.c_uint64()
-        if pool is None or self._library.cuMemPoolGetAttribute(pool, ctypes.c_int(attribute), ctypes.byref(value)):
-            return None
-        return value.value
+        if pool is None:
+            return [None] * len(attributes)
+        ask, answer = self._library.cuMemPoolGetAttribute, ctypes.byref(value)
+        return [None if ask(pool, ctypes.c_int(attribute), answer) else value.value for attribute in attributes]
 
     def reset_pool_high(self, ordinal, attribute):
         """Begins a high-water mark anew; 0 is the only value that it takes."""

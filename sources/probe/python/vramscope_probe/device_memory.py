@@ -7,7 +7,7 @@ a frame boundary, once a second at most, and around every command.
 """
 import time
 
-from .adapter import Adapter, register
+from .adapter import Adapter, Face, counter_set, register
 from .device import DRIVER
 
 
@@ -20,6 +20,7 @@ class DeviceMemory(Adapter):
     def __init__(self):
         self.due = False  # the next frame boundary is to read
         self._readings = (0.0, ())  # when, and (GpuDevice, free, total), replaced as a whole
+        self._faces = {}  # ordinal: what stays of its set
 
     def library(self):
         return DRIVER.library()
@@ -34,11 +35,19 @@ class DeviceMemory(Adapter):
     def sample(self, out):
         at, readings = self._readings
         age = time.monotonic() - at
-        self.due = self.due or age >= self.PERIOD
+        if age >= self.PERIOD:
+            self.due = True
         if age < self.FRESH:
             for device, free, total in readings:
-                out.add("device:%d" % device.ordinal, "device", device.name, device.uuid, "cuMemGetInfo_v2",
-                        {"free": free, "total": total, "used": total - free})
+                out.fill(self.face(device), {"free": free, "total": total, "used": total - free})
+
+    def face(self, device):
+        """What stays of a device's set."""
+        face = self._faces.get(device.ordinal)
+        if face is None:
+            face = self._faces[device.ordinal] = Face(counter_set(
+                "device:%d" % device.ordinal, "device", device.name, device.uuid, "cuMemGetInfo_v2", {}))
+        return face
 
 
 DEVICE_MEMORY = register(DeviceMemory())

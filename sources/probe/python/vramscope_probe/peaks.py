@@ -78,11 +78,15 @@ class PeakRegions:
         own accounting holds as displaced, live the counter's peak where it was
         read just now."""
         with self._lock:
-            live = self._read()[0] if live is None else live
-            floor, opened = self._floor, max((region.shown for region in self._open), default=0)
-        reported = max(live, floor, floor_elsewhere, opened)
+            if live is None:
+                live = self._read()[0]
+            floor, opened = self._floor, 0
+            if self._open:
+                opened = max(region.shown for region in self._open)
+        if not (floor or floor_elsewhere or opened):  # nearly always: nothing was displaced
+            return {"peak_live": live, "peak_floor": 0, "peak_open": 0, "peak_reported": live, "peak_compatible": live}
         return {"peak_live": live, "peak_floor": max(floor, floor_elsewhere), "peak_open": opened,
-                "peak_reported": reported, "peak_compatible": max(live, floor_elsewhere)}
+                "peak_reported": max(live, floor, floor_elsewhere, opened), "peak_compatible": max(live, floor_elsewhere)}
 
     def reset_window(self):
         """Begins a new window: the peak becomes what is allocated now, the floor

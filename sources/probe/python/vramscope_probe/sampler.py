@@ -27,6 +27,7 @@ class Sampler:
         self._drained = ()  # those that are there and note something
         self._sampled = ()  # those that are there and have counter sets
         self._absent = ()  # the modules of those that are not there
+        self._modules = 0  # in sys.modules when those were looked for
 
     def sample(self, look=True):
         """A sample record. With look the libraries are
@@ -97,8 +98,12 @@ class Sampler:
 
     def _look_for_new(self):
         """Looks again where an adapter or the module of one has come."""
-        if self._known != len(ADAPTERS) or not sys.modules.keys().isdisjoint(self._absent):
+        if self._known != len(ADAPTERS):
             self._look()
+        elif self._modules != len(sys.modules):  # otherwise none has come, nearly always: a look once a second finds the rest
+            self._modules = len(sys.modules)
+            if not sys.modules.keys().isdisjoint(self._absent):
+                self._look()
 
     def _look(self):
         adapters = list(ADAPTERS)

@@ -77,11 +77,12 @@ class Server:
         if late:
             patience = min(patience, max(0, self._next_limit() - time.monotonic_ns()))
         others = []
-        for descriptor, event in self._poll.poll(max(0, (patience + 999_999) // 1_000_000)):
-            if descriptor == self._listener.fileno():
+        for descriptor, event in self._poll.poll((patience + 999_999) // 1_000_000 if patience > 0 else 0):
+            reader = self._by_descriptor.get(descriptor)
+            if reader is not None:
+                self._serve(reader, event)
+            elif descriptor == self._listener.fileno():
                 self._accept()
-            elif descriptor in self._by_descriptor:
-                self._serve(self._by_descriptor[descriptor], event)
             else:
                 others.append(descriptor)
         if late:
@@ -90,10 +91,10 @@ class Server:
 
     def flush(self):
         """Sends what the kernel takes, without waiting."""
-        waiting = [reader for reader in self.readers.values() if reader.waits()]
-        if waiting:
-            now = time.monotonic_ns()
-            for reader in waiting:
+        now = 0
+        for reader in tuple(self.readers.values()):  # one that is gone leaves them
+            if reader.waits():
+                now = now or time.monotonic_ns()
                 self._send(reader, now)
 
     def publish(self, record):

@@ -21,7 +21,7 @@ class TorchAdapter(Adapter):
     def __init__(self):
         self._regions = {}  # ordinal: PeakRegions
         self._found = ("", ())  # the backend and the ordinals at the last look
-        self._faces = {}  # (ordinal, whether releasable is known): what stays of the sets of the native backend
+        self._faces = {}  # (ordinal, whether releasable is unknown): what a sample of the native backend needs again
 
     # What is there.
 
@@ -110,14 +110,17 @@ class TorchAdapter(Adapter):
         releasable = self.releasable(statistics)
         if releasable is not None:
             counters["releasable"] = releasable
-        if "requested_bytes" in statistics:
-            requested = statistics["requested_bytes"]["all"]
+        requested = statistics.get("requested_bytes")
+        if requested is not None:
+            requested = requested["all"]
             counters["requested"], counters["peak_requested"] = requested["current"], requested["peak"]
-        if out.look or (ordinal, releasable is None) not in self._faces:
-            self._faces[ordinal, releasable is None] = self.faces(ordinal, releasable is None)
-        pool, peaks = self._faces[ordinal, releasable is None]
+        key = ordinal, releasable is None
+        kept = None if out.look else self._faces.get(key)
+        if kept is None:
+            kept = self._faces[key] = self.faces(*key) + (self.regions(ordinal),)
+        pool, peaks, regions = kept
         out.fill(pool, counters)
-        out.fill(peaks, self.regions(ordinal).counters(algan_peak_floor(ordinal), allocated["peak"]))
+        out.fill(peaks, regions.counters(algan_peak_floor(ordinal), counters["peak_allocated"]))
 
     def faces(self, ordinal, expandable):
         """What stays of the two sets of a device."""
@@ -308,6 +311,8 @@ def algan_peak_floor(ordinal):
     """What algan's own accounting holds as displaced on a device, bytes; its
     keys are (type, index), and index None is the current device."""
     memory = sys.modules.get("algan.utils.memory_utils")
+    if memory is None:
+        return 0
     floors = getattr(memory, "_PEAK_FLOOR", None)
     if not isinstance(floors, dict):
         return 0
