@@ -1,26 +1,28 @@
 """Measures what the probe costs a launch-bound torch loop, on a GPU.
 
 One process runs the loop in slices, in turns with the probe's thread at 10 Hz
-(and a vramscope that records, connected) and with the thread ended. A pair is
-four slices, with-without-without-with, so that a drift of the machine's clocks
-cancels. Printed are the median and the mean of the pairs' ratios with their 95 %
-bootstrap intervals, and how long a round takes: for a reader that reads, one
-stopped with SIGSTOP and one killed, and for the loop against itself, which shows
-what can be told apart at all. Beside it stands the processor time that the
+(and a vramscope that records, connected) and with the thread ended; slices.py
+says how a few thousandths are told of them. It is done for a reader that reads,
+one stopped with SIGSTOP and one killed, and for the loop against itself, which
+shows what can be told apart at all. Beside it stands the processor time that the
 probe's thread took, which bounds what it can cost a loop that never lets go of
 the interpreter.
 
 A slice with the thread is one of its steady state: it begins after the first
 sample, at a random moment between two samples, two looks for libraries and two
 states, so that all of them come as often as they do in a long run. What the
-thread's start takes is printed apart. The main thread has a core of its own, and
-Python's collector is off in both kinds of slice.
+thread's start takes is printed apart. Python's collector is off in both kinds of
+slice.
 
-    python3 cost.py BINARY MODULE [SECONDS]
+    python3 cost.py [--pin] BINARY MODULE [SECONDS]
+    python3 cost.py --check [SECONDS]
 
 BINARY is vramscope, MODULE the folder of vramscope_probe.py, SECONDS about how
-long it may take in all. Ends with 1 when the median is over the goal.
+long it may take in all; --pin gives the main thread a core of its own. Ends with
+1 when the probe costs more than the goal. --check measures costs that are known
+(cost_check.py), and ends with 1 when one of them was not found.
 """
+import argparse
 import gc
 import os
 import random
@@ -32,32 +34,27 @@ import tempfile
 import threading
 import time
 
-PAIRS = 30  # of a condition at least
+from cost_check import Nothing, check, plain_loop
+from slices import PAIRS, SECONDS, Estimate, Loop, measured
+
 ALTOGETHER = 240.0  # seconds
-SECONDS = 0.4  # of one slice: four samples at 10 Hz
-LEAD = 0.05  # of a slice, that long the loop runs before it is timed
 GOAL = 0.005
 
 
-def interval(values, of, rounds=4000):
-    """The 95 % bootstrap interval of the median or the mean."""
-    drawn = random.Random(1)
-    found = sorted(of(drawn.choices(values, k=len(values))) for _ in range(rounds))
-    return found[int(rounds * 0.025)], found[int(rounds * 0.975)]
+class Cores:
+    """Where the threads run: anywhere, or with pin the main thread on a core of
+    its own, which the others keep off."""
 
-
-class Core:
-    """A core for the main thread, which the process's other threads keep off."""
-
-    def __init__(self):
+    def __init__(self, pin):
         cores = os.sched_getaffinity(0)
         self.own, self.others = {max(cores)}, cores - {max(cores)}
+        self.pin = pin and bool(self.others)
         self.main = threading.get_native_id()
 
     def keep(self):
         """Puts every thread where it belongs: new ones begin on the main
         thread's core."""
-        if not self.others:
+        if not self.pin:
             return
         for task in map(int, os.listdir("/proc/self/task")):
             try:
@@ -67,48 +64,33 @@ class Core:
 
     def started_beside(self, command):
         """A process on the other cores."""
-        os.sched_setaffinity(self.main, self.others or self.own)
+        if self.pin:
+            os.sched_setaffinity(self.main, self.others)
         try:
             return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         finally:
             self.keep()
 
 
-class Loop:
+def torch_loop(torch):
     """Launches small kernels and allocates for each: what a render does that is
-    bound by its launches. It times a fixed number of rounds."""
+    bound by its launches."""
+    x = torch.ones(256, 256, device="cuda")
 
-    def __init__(self, torch):
-        self.torch = torch
-        self.x = torch.ones(256, 256, device="cuda")
-        self.rounds = 1000
-        for _ in range(3):
-            self.seconds()
-        self.rounds = max(1, int(self.rounds * SECONDS / self.seconds()))
-
-    def seconds(self):
-        """Of one slice."""
-        self.run(int(self.rounds * LEAD))
-        begin = time.perf_counter()
-        self.run(self.rounds)
-        return time.perf_counter() - begin
-
-    def run(self, rounds):
-        torch, x = self.torch, self.x
-        torch.cuda.synchronize()
+    def run(rounds):
         for _ in range(rounds):
             y = x + 1.0
             z = y * x
             y = z.sum()
-        torch.cuda.synchronize()
+    return Loop(run, torch.cuda.synchronize)
 
 
 class Reader:
     """A vramscope that records this process."""
 
-    def __init__(self, binary, directory, core):
+    def __init__(self, binary, directory, cores):
         file = os.path.join(directory, "recording-%d.vscope" % time.monotonic_ns())
-        self.process = core.started_beside([binary, "record", "-o", file, "pid:%d" % os.getpid()])
+        self.process = cores.started_beside([binary, "record", "-o", file, "pid:%d" % os.getpid()])
         deadline = time.monotonic() + 20
         while not self.reads(file):
             if time.monotonic() > deadline:
@@ -134,19 +116,19 @@ class Reader:
 class Switch:
     """Ends and starts the probe's thread; the socket and its readers stay."""
 
-    def __init__(self, probe, core):
-        self.service, self.core = probe.SESSION.service, core
+    def __init__(self, probe, cores):
+        self.service, self.cores = probe.SESSION.service, cores
         self.loads = []  # of the slices: seconds of processor time a second
         self.starts = []  # seconds of processor time until the first sample
         self.samples = self.watched = 0  # samples in, and seconds of the slices
 
     def on(self, loop):
-        """Seconds of a slice with the thread."""
+        """A slice with the thread."""
         service = self.service
         service._sampled = 0  # the first sample is due
         first = service.sampler.number + 1
         service.run()
-        self.core.keep()
+        self.cores.keep()
         deadline = time.monotonic() + 20
         while service.sampler.number < first:
             if time.monotonic() > deadline:
@@ -158,13 +140,13 @@ class Switch:
         self.somewhere_between()
         time.sleep(0.01)
         samples, before = service.sampler.number, Moment(clock)
-        seconds = loop.seconds()
+        slice = loop.slice(clock)
         after = Moment(clock)
         self.loads.append((after.cpu - before.cpu) / (after.wall - before.wall))
         self.samples += service.sampler.number - samples
         self.watched += after.wall - before.wall
         service.pause(1.0)
-        return seconds
+        return slice
 
     def somewhere_between(self):
         """Moves what comes at intervals to a random moment of each: otherwise a
@@ -177,10 +159,8 @@ class Switch:
 
     def told(self):
         """What the thread took."""
-        low, high = interval(self.loads, statistics.mean)
-        return "%.1f samples a second; the probe's thread took %.3f %% of a core (%.3f to %.3f), and %.0f us to start" % (
-            self.samples / self.watched, 100 * statistics.mean(self.loads), 100 * low, 100 * high,
-            1e6 * statistics.median(self.starts))
+        return "%.1f samples a second; processor time of the probe's thread %s of a core, and %.0f us to start" % (
+            self.samples / self.watched, Estimate(self.loads).percent(), 1e6 * statistics.median(self.starts))
 
 
 class Moment:
@@ -190,88 +170,94 @@ class Moment:
         self.wall, self.cpu = time.perf_counter(), time.clock_gettime(clock)
 
 
-def pairs(loop, core, on, count, seconds=0.0):
-    """[(seconds with, without)] of count pairs, and more until that long has
-    passed. on times a slice of the first kind."""
-    found, end = [], time.monotonic() + seconds
-    while len(found) < count or time.monotonic() < end:
-        core.keep()
-        gc.collect()
-        first, without = on(loop), loop.seconds()
-        without += loop.seconds()
-        found.append((first + on(loop), without))
-    return found
-
-
-def report(name, loop, found, note=""):
-    """Prints a condition, and is (median, its upper bound)."""
-    ratios = [one / other for one, other in found]
-    median, mean = statistics.median(ratios), statistics.mean(ratios)
-    low, high = interval(ratios, statistics.median)
-    print("%s, %d pairs" % (name, len(ratios)))
-    print("    median %.4f (%.4f to %.4f), mean %.4f (%.4f to %.4f)" % ((median, low, high, mean) + interval(ratios, statistics.mean)))
-    print("    a round: %.3f us, %.3f us without" % tuple(
-        1e6 * statistics.mean(pair[i] for pair in found) / 2 / loop.rounds for i in (0, 1)))
-    if note:
-        print("    " + note)
-    sys.stdout.flush()
-    return median, high
-
-
 def history(loop, torch):
     """What torch's stack history does to the loop and to a snapshot."""
-    def one():
-        plain = loop.seconds()
+    def recorded(loop):
         torch.cuda.memory._record_memory_history(max_entries=100000, stacks="python")
-        recorded = loop.seconds()
-        torch.cuda.memory._record_memory_history(enabled=None)
-        return 2 * recorded, 2 * plain
-    report("stack history of 100,000 entries (python)", loop, [one() for _ in range(10)])
+        try:
+            return loop.slice()
+        finally:
+            torch.cuda.memory._record_memory_history(enabled=None)
+    measured("stack history of 100,000 entries (python)", loop, recorded, 10)
     torch.cuda.memory._record_memory_history(max_entries=100000, stacks="python")
-    loop.seconds()
+    loop.slice()
     begin = time.perf_counter()
     entries = len(torch.cuda.memory._snapshot()["device_traces"][0])
     print("a snapshot with %d entries takes %.0f ms" % (entries, 1e3 * (time.perf_counter() - begin)))
     torch.cuda.memory._record_memory_history(enabled=None)
 
 
+def verdict(cost):
+    """Prints what the goal is to the cost, and is the program's exit code. A
+    slow-down of every chunk counts as far as its interval is beyond 1."""
+    slower = max(0.0, cost.usual.low - 1)
+    found, most = cost.taken.mean + slower, cost.taken.high + slower
+    said = "met" if most <= GOAL else "met, and the interval reaches beyond it" if found <= GOAL else "NOT met"
+    beside = ", %.3f %% of it a slow-down of every chunk" % (100 * slower) if slower else ""
+    print("goal: within %.1f %%: %s with %.3f %%%s" % (100 * GOAL, said, 100 * found, beside))
+    return 0 if found <= GOAL else 1
+
+
 def main():
-    binary, module = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    end = time.monotonic() + (float(sys.argv[3]) if len(sys.argv) > 3 else ALTOGETHER)
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--pin", action="store_true", help="a core of its own for the main thread")
+    arguments.add_argument("--check", action="store_true", help="measure costs that are known")
+    arguments.add_argument("rest", nargs="*", metavar="BINARY MODULE [SECONDS]")
+    asked = arguments.parse_args()
+    paths, seconds = ([], asked.rest) if asked.check else (asked.rest[:2], asked.rest[2:])
+    if len(paths) < 2 and not asked.check or len(seconds) > 1:
+        arguments.error("name the vramscope program and the folder of vramscope_probe.py")
+    seconds = float(seconds[0]) if seconds else ALTOGETHER
+    gc.collect()
+    gc.disable()
+    cores = Cores(asked.pin)
+    if asked.check:
+        cores.keep()
+        return check(loop_here(), seconds)
+    return measure(os.path.abspath(paths[0]), os.path.abspath(paths[1]), seconds, cores)
+
+
+def loop_here():
+    """torch's loop where there is a GPU for it, else the plain one."""
+    try:
+        import torch
+        return torch_loop(torch) if torch.cuda.is_available() else plain_loop()
+    except ImportError:
+        return plain_loop()
+
+
+def measure(binary, module, seconds, cores):
+    """Prints every condition, and is the exit code."""
+    end = time.monotonic() + seconds
     directory = tempfile.mkdtemp(prefix="vs")
     os.environ.update(VRAMSCOPE_SOCKET_DIR=directory, VRAMSCOPE_RATE="10")
     sys.path.insert(0, module)
     import torch
     import vramscope_probe as probe
     gc.collect()
-    gc.disable()
-    core = Core()
-    core.keep()
-    loop = Loop(torch)
-    print("a slice is %d rounds of three kernels, %.2f us each launch; %s" % (
-        loop.rounds, 1e6 * loop.seconds() / loop.rounds / 3,
-        "the main thread has core %d to itself" % max(core.own) if core.others else "there is one core for everything"))
+    cores.keep()
+    loop = torch_loop(torch)
+    print("a chunk is %d rounds of three kernels, %.2f us each launch; the main thread runs on %s" % (
+        loop.rounds, 1e6 * loop.slice().usual() / loop.rounds / 3,
+        "core %d, alone" % max(cores.own) if cores.pin else "any core"))
     # What comes after the first condition: three more, and the history.
-    later = 3 * PAIRS * 4 * SECONDS * (1 + LEAD) + 20
-    results = {}
+    later = 3 * PAIRS * 4 * SECONDS * 1.1 + 20
+    costs = []
     for name, act in (("probe at 10 Hz, a reader connected", None), ("the reader is stopped with SIGSTOP", signal.SIGSTOP),
                       ("the reader is killed", signal.SIGKILL)):
-        reader, switch = Reader(binary, directory, core), Switch(probe, core)
+        reader, switch = Reader(binary, directory, cores), Switch(probe, cores)
         if act is not None:
             reader.process.send_signal(act)
         probe.SESSION.service.pause(1.0)
-        seconds = 0.0 if act is not None else max(0.0, end - time.monotonic() - later)
-        results[name] = report(name, loop, pairs(loop, core, switch.on, PAIRS, seconds), switch.told())
+        seconds = 0.0 if act is not None else end - time.monotonic() - later
+        costs.append(measured(name, loop, switch.on, PAIRS, seconds, switch.told))
         probe.SESSION.service.run()
-        core.keep()
+        cores.keep()
         reader.end()
     probe.stop()
-    report("without a probe, against itself", loop, pairs(loop, core, Loop.seconds, PAIRS))
+    measured("without a probe, against itself", loop, Nothing(10).on)
     history(loop, torch)
-    median, high = results["probe at 10 Hz, a reader connected"]
-    print("goal: within %.1f %%: %s" % (100 * GOAL, "met" if high <= 1 + GOAL else "median met, the interval reaches beyond it"
-                                      if median <= 1 + GOAL else "NOT met"))
-    return 0 if median <= 1 + GOAL else 1
+    return verdict(costs[0])
 
 
 if __name__ == "__main__":
