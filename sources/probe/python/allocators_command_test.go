@@ -337,6 +337,30 @@ torch.mps = Metal()
 	r.run("sys.platform = 'linux'")
 }
 
+// Private pools are walked to on the main thread, at a frame boundary or around
+// a command, and lie within torch's own set.
+func TestPrivatePoolsOfTorchAreTold(t *testing.T) {
+	const graphs = "import torch\nkept = torch.empty(3 * MIB)\nwith torch.cuda.use_mem_pool():\n    graph = torch.empty(5 * MIB)\n"
+	r := startAllocators(t, graphs)
+	if set := setNamed(r.sample().Sets, "torch:0:graphs"); set != nil {
+		t.Errorf("a program without frame boundaries was interrupted for %+v", set)
+	}
+	ack := r.do(recorder.CommandForceReclaim, recorder.CommandArgs{})
+	if set := setNamed(ack.After, "torch:0:graphs"); set == nil || counterNamed(t, set, "reserved") != 20*mib {
+		t.Errorf("around a reclaim they are told as %+v", set)
+	}
+	r.run("with torch.cuda.use_mem_pool(): more = torch.empty(40 * MIB)")
+	r.run("vramscope_probe.PRIVATE_POOLS.due = True; vramscope_probe.poll()")
+	sample := r.sampleWhere(func(s *recorder.Sample) bool {
+		set := setNamed(s.Sets, "torch:0:graphs")
+		return set != nil && counterNamed(t, set, "reserved") == 60*mib
+	})
+	if set := setNamed(sample.Sets, "torch:0:graphs"); set.In != "torch:0" || set.Of != recorder.OfPool || counterNamed(t, set, "allocated") != 45*mib {
+		t.Errorf("the private pools are told as %+v", set)
+	}
+	r.Quiet()
+}
+
 // Where nobody outside the process can ask the driver, the process does: on its
 // main thread at a frame boundary, once a second at most, and not while a graph
 // is captured.

@@ -38,6 +38,7 @@ var parts = []string{
 	"peaks",
 	"torch_failures",
 	"torch_allocator",
+	"torch_private_pools",
 	"cupy_allocator",
 	"rmm_allocator",
 	"jax_allocator",

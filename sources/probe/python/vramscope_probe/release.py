@@ -11,6 +11,7 @@ from .adapter import ADAPTERS, Adapter, Sets
 from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
+from .torch_private_pools import PRIVATE_POOLS
 from .pressure import gpu_pressure, host_pressure, trim_host
 
 #: What headroom is checked at where the command names no fraction.
@@ -69,6 +70,10 @@ def counter_sets():
     """A sample of every library and of the driver's own view of each device."""
     out = Sets()
     DEVICE_MEMORY.look()
+    try:
+        PRIVATE_POOLS.look()
+    except Exception:
+        pass  # a library's own trouble, of which the sampler tells
     for adapter in ADAPTERS:
         if _is_present(adapter):
             try:

@@ -10,6 +10,7 @@ from .device_memory import DEVICE_MEMORY
 from .outlet import OUTLET
 from .pending import PendingCall, of_a_signal
 from .release import capturing, perform
+from .torch_private_pools import PRIVATE_POOLS
 
 #: Commands that touch the device, which must not happen while a CUDA graph is
 #: being captured.
@@ -71,8 +72,9 @@ class SafePoint:
             OUTLET.put(("frame", now, self.frame))
         if not self.polled and threading.get_ident() == threading.main_thread().ident:
             self.polled = True
-        if (self.order is not None or DEVICE_MEMORY.due) and threading.get_ident() == threading.main_thread().ident:
-            if DEVICE_MEMORY.due:
+        if ((self.order is not None or DEVICE_MEMORY.due or PRIVATE_POOLS.due)
+                and threading.get_ident() == threading.main_thread().ident):
+            if DEVICE_MEMORY.due or PRIVATE_POOLS.due:
                 self._look()
             if self.order is not None:
                 self._carry_out()
@@ -85,13 +87,15 @@ class SafePoint:
 
     @staticmethod
     def _look():
-        try:
-            DEVICE_MEMORY.due = False
-            if not capturing():
-                DEVICE_MEMORY.look()
-        except Exception as error:
-            if of_a_signal(error):
-                raise
+        """Reads what only the main thread may, of what is due."""
+        for reading in (DEVICE_MEMORY, PRIVATE_POOLS):
+            try:
+                due, reading.due = reading.due, False
+                if due and not capturing():
+                    reading.look()
+            except Exception as error:
+                if of_a_signal(error):
+                    raise
 
     def _called(self):
         self._queued = False
