@@ -186,7 +186,11 @@ func (p *program) recordCommand() *cobra.Command {
 		Short: "record a source to a file",
 		Long: `record writes what a SOURCE (pid:N, gpu:N, a GPU's UUID, demo) tells into a
 recording, until --duration is over, the source ends, or you interrupt it. A
-name that ends in .zst is compressed. demo starts a demo render where none runs.`,
+name that ends in .zst is compressed. demo starts a demo render where none runs.
+
+It asks the program for nothing: what a program keeps by itself once it is asked
+to, as algan's own recorder does, begins with "vramscope send SOURCE record-on",
+with m in the dashboard, or with --calibration.`,
 		Args: exactly("SOURCE"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if output == "" {

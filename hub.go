@@ -27,6 +27,7 @@ type hub struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
+	sending  sync.WaitGroup // commands that are handed over, each within sendTimeout
 	in       chan model.Envelope
 	latest   atomic.Pointer[model.Snapshot]
 	wake     chan struct{}
@@ -119,6 +120,7 @@ func (h *hub) fail(err error) {
 // close ends every source and waits for it.
 func (h *hub) close() error {
 	_, _ = h.Record(nil, false)
+	h.sending.Wait() // what the last key sent arrives
 	h.cancel()
 	h.running.Wait()
 	h.mutex.Lock()
@@ -283,7 +285,9 @@ func (h *hub) Send(viewID string, command *recorder.Command) error {
 	}
 	now := recorder.MonotonicClock()()
 	h.tell(func(store *model.Store) { store.Sent(viewID, command, now) })
+	h.sending.Add(1)
 	h.spawn(func() {
+		defer h.sending.Done()
 		ctx, cancel := context.WithTimeout(h.ctx, sendTimeout)
 		defer cancel()
 		if err := a.source.Send(ctx, command); err != nil {

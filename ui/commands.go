@@ -132,38 +132,3 @@ func (d *Dashboard) sayBatch(batch *sentBatch) {
 		d.tellBatch(true)
 	}
 }
-
-// record starts or ends a recording of what is selected.
-func (d *Dashboard) record() {
-	start := d.feed.Recording() == ""
-	var sources []string
-	if start {
-		if d.scene.newest == nil {
-			d.say(widget.StatusError, "there is nothing to record: choose a source with c")
-			return
-		}
-		if d.scene.newest.File != "" {
-			d.say(widget.StatusError, "this is a recording already: choose a live source with c")
-			return
-		}
-		if d.scene.newest.Status != model.StatusLive {
-			d.say(widget.StatusError, "nothing comes from "+d.scene.newest.Name+", which is "+d.scene.newest.Status.String()+": choose a live source with c")
-			return
-		}
-		sources = append(sources, d.scene.newest.Source)
-		for _, view := range d.scene.beside {
-			if view.File == "" && view.Kind != recorder.KindProcess {
-				sources = append(sources, view.Source)
-			}
-		}
-	}
-	path, err := d.feed.Record(sources, start)
-	switch {
-	case err != nil:
-		d.say(widget.StatusError, err.Error())
-	case start:
-		d.say(widget.StatusOK, "recording to "+path+"; m ends it")
-	default:
-		d.say(widget.StatusOK, "recorded: vramscope "+path)
-	}
-}

@@ -67,11 +67,13 @@ type Dashboard struct {
 	interest Interest
 	choices  choices
 	sent     []sentCommand
-	batch    *sentBatch // what a key sent last, where that went to several programs
-	offered  string     // ID of the source that c offers first: a file just written, or what was looked at before it
-	cameBack string     // ID of the run that was offered last
-	dumps    dumpWork   // what panes on a memory dump have had worked out
-	later    []tea.Cmd  // what a typed command started
+	batch    *sentBatch  // what a key sent last, where that went to several programs
+	armed    sentCommand // that had the recorded program keep a recording of its own
+	besides  besideLine  // about a recording, while it waits for an answer
+	offered  string      // ID of the source that c offers first: a file just written, or what was looked at before it
+	cameBack string      // ID of the run that was offered last
+	dumps    dumpWork    // what panes on a memory dump have had worked out
+	later    []tea.Cmd   // what a typed command started
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
 	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
@@ -271,6 +273,9 @@ func (d *Dashboard) readLog() {
 		d.seen = entry.Seq
 		switch {
 		case d.batch.tells(&entry):
+		case d.besides.tells(&entry):
+			d.message = message{kind: actionKind(entry), text: d.besides.answered(&entry), wall: d.wallAt(entry.Ns), kept: true}
+			d.besides = besideLine{}
 		case entry.Kind == model.EntryAction:
 			d.message = message{kind: actionKind(entry), text: entry.Title() + ": " + entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
 		case isEnd(&entry) && d.looksAt(entry.Source) && d.message.command == "":

@@ -168,8 +168,8 @@ var viewOf = map[keymap.Action]layout.View{
 }
 
 func (d *Dashboard) quit() tea.Cmd {
-	if path := d.feed.Recording(); path != "" {
-		_, _ = d.feed.Record(nil, false)
+	if d.feed.Recording() != "" {
+		d.endRecord()
 	}
 	return tea.Quit
 }

@@ -64,6 +64,12 @@ func (d *Dashboard) giveUp(sent sentCommand, why string) {
 		member.line, member.kind = why, widget.StatusWarning
 		return
 	}
+	if d.besides.sent == sent {
+		why = d.besides.text + " · " + why
+		d.besides = besideLine{}
+		d.say(widget.StatusWarning, why)
+		return
+	}
 	if d.message.command == sent.id || d.message.text == "" {
 		d.say(widget.StatusWarning, why)
 	}
