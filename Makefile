@@ -80,6 +80,9 @@ bench: build ## the costs of DESIGN, each beside its baseline
 	$(GO) test -run '^$$' -bench . -benchmem ./arena ./pool ./recorder/... ./model ./ui/...
 	VRAMSCOPE_BENCH=1 $(GO) test -run '^TestBench' -count=1 -v -timeout 20m .
 	VRAMSCOPE_BENCH=1 $(GO) test -run '^TestBench' -count=1 -v -timeout 20m ./ui
+	@mkdir -p bin/probe && ./$(BINARY) probe > bin/probe/vramscope_probe.py
+	PYTHONPATH=bin/probe python3 sources/probe/python/bench/scopes.py
+	python3 sources/probe/python/bench/sampling.py $(BINARY) bin/probe
 
 .PHONY: fuzz
 fuzz: ## fuzz everything that reads bytes, FUZZTIME (10s) each
