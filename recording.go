@@ -112,23 +112,28 @@ func (h *hub) Recording() string {
 	return h.tape.path
 }
 
-// recordingPath is a new file for a recording that was asked for by key: in
-// the working directory if that can be written, else in the state directory.
+// recordingPath is a new file for a recording that was asked for by key.
 func recordingPath(now time.Time) (string, error) {
-	name := "vramscope-" + now.Format("20060102-150405") + ".vscope.zst"
+	directory, err := recordingDirectory()
+	return filepath.Join(directory, "vramscope-"+now.Format("20060102-150405")+".vscope.zst"), err
+}
+
+// recordingDirectory is where files go that were asked for by key: the working
+// directory if that can be written, else the state directory.
+func recordingDirectory() (string, error) {
 	working, err := os.Getwd()
 	if err == nil {
 		if probe, err := os.CreateTemp(working, ".vramscope-*"); err == nil {
 			_ = probe.Close()
 			_ = os.Remove(probe.Name())
-			return filepath.Join(working, name), nil
+			return working, nil
 		}
 	}
 	directory := filepath.Join(xdg.StateHome, "vramscope")
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return "", fmt.Errorf("no place for a recording: %w", err)
 	}
-	return filepath.Join(directory, name), nil
+	return directory, nil
 }
 
 // newRecording begins a file. What feeds it runs under the context that comes

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"vramscope/model"
 	"vramscope/recorder"
 )
 
@@ -71,5 +73,21 @@ func TestRecordingOnAFullDisk(t *testing.T) {
 		if info, err := os.Stat(path); (err == nil) != before || err == nil && info.Size() != room {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
+	}
+}
+
+// TestAPlaceForWhatAProgramWrites: beside the recordings, and none where the
+// program's own folders may be others.
+func TestAPlaceForWhatAProgramWrites(t *testing.T) {
+	directory := t.TempDir()
+	t.Chdir(directory)
+	view := &model.SourceView{Hello: &recorder.Hello{PID: 48213, NSPIDs: []int{48213}}}
+	path := placeByKey(view, recorder.CommandCalibration)
+	if filepath.Dir(path) != directory || !strings.HasPrefix(filepath.Base(path), "vramscope-48213-") || filepath.Ext(path) != ".vscope" {
+		t.Errorf("the place is %q", path)
+	}
+	view.Hello.NSPIDs = []int{48213, 7}
+	if path := placeByKey(view, recorder.CommandCalibration); path != "" {
+		t.Errorf("a program in a container is to write %q", path)
 	}
 }

@@ -94,15 +94,29 @@ var fileEndings = map[string]string{recorder.CommandSnapshot: ".pickle", recorde
 // "" leaves it to the program, which may be in a container and know no such
 // directory.
 func placeHere(view *model.SourceView, name string, now time.Time) string {
+	path, err := filepath.Abs(".")
+	if err != nil {
+		return ""
+	}
+	return placeIn(path, view, name, now)
+}
+
+// placeIn is the same in another directory.
+func placeIn(directory string, view *model.SourceView, name string, now time.Time) string {
 	ending, writes := fileEndings[name]
 	if !writes || view.Hello == nil || len(view.Hello.NSPIDs) > 1 {
 		return ""
 	}
-	path, err := filepath.Abs(fmt.Sprintf("vramscope-%d-%s%s", view.Hello.PID, now.Format("20060102-150405"), ending))
+	return filepath.Join(directory, fmt.Sprintf("vramscope-%d-%s%s", view.Hello.PID, now.Format("20060102-150405"), ending))
+}
+
+// placeByKey is the same for a command that was typed in the dashboard.
+func placeByKey(view *model.SourceView, name string) string {
+	directory, err := recordingDirectory()
 	if err != nil {
 		return ""
 	}
-	return path
+	return placeIn(directory, view, name, time.Now())
 }
 
 // confirm asks on the terminal; without one, --yes is needed.

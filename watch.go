@@ -195,7 +195,7 @@ func (p *program) look() (ui.Options, ui.Terminal, error) {
 	options := ui.Options{
 		Themes: append([]themes.Theme{chosen}, othersThan(chosen.Name)...), Profile: profile,
 		ASCII: p.settings.ASCII || p.isPlainLocale(), Mouse: !p.settings.NoMouse, ReadOnly: p.settings.ReadOnly,
-		Reserve: int64(p.settings.Reserve), Refresh: p.settings.Refresh, Unit: unit,
+		Reserve: int64(p.settings.Reserve), Refresh: p.settings.Refresh, Unit: unit, Place: placeByKey,
 	}
 	return options, ui.Terminal{Input: p.in, Output: p.out, Profile: profile, NoSync: p.settings.NoSync}, nil
 }

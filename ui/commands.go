@@ -101,6 +101,11 @@ func (d *Dashboard) send(name string, args recorder.CommandArgs, targets []*mode
 	}
 	batch := &sentBatch{title: model.CommandTitle(name), refused: refused}
 	for _, target := range targets {
+		args, err := d.placed(target, name, args)
+		if err != nil {
+			batch.refused = append(batch.refused, err.Error())
+			continue
+		}
 		command, err := d.outbox.Command(target, name, args, d.snapshot.Now)
 		if err != nil {
 			batch.refused = append(batch.refused, err.Error())

@@ -3,6 +3,7 @@ package ui
 import (
 	"time"
 
+	"vramscope/model"
 	"vramscope/model/costs"
 	"vramscope/model/dump"
 	"vramscope/themes"
@@ -29,6 +30,9 @@ type Options struct {
 	// Moments are the moments of memory dumps to begin with, by the IDs of their
 	// sources; the end state of a dump that has none here.
 	Moments map[string]dump.Moment
+	// Place is a new file, by its whole path, that a program can be told to write
+	// for a command; "" where none is known that it can reach. nil knows none.
+	Place func(view *model.SourceView, command string) string
 }
 
 func (o *Options) fill() {

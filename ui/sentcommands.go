@@ -117,6 +117,23 @@ func (d *Dashboard) askTyped(name, path string) {
 	d.command(name, args)
 }
 
+// placed are the arguments of a command with a file for what the target writes,
+// where none was typed and the target chooses none itself. The error says what
+// to type.
+func (d *Dashboard) placed(target *model.SourceView, name string, args recorder.CommandArgs) (recorder.CommandArgs, error) {
+	if name != recorder.CommandCalibration || args.Path != "" {
+		return args, nil
+	}
+	if d.options.Place != nil {
+		args.Path = d.options.Place(target, name)
+	}
+	if args.Path == "" {
+		return args, fmt.Errorf("%s: no file is known here that %s can write, which may run in a container: type one, `:%s /PATH`",
+			model.CommandTitle(name), sourceTitle(target), name)
+	}
+	return args, nil
+}
+
 // refusedHints are hints with those marked that the selected process does not
 // obey; pressed, they say why.
 func (d *Dashboard) refusedHints(all []keymap.Hint, context keymap.Context) []keymap.Hint {

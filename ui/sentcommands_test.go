@@ -209,3 +209,31 @@ func TestTheHeaderNamesTheRank(t *testing.T) {
 		t.Error(header)
 	}
 }
+
+// TestACalibrationDumpHasAPlaceOfItsOwn: the dashboard chooses a file for every
+// program that is asked, and asks none that it knows none for.
+func TestACalibrationDumpHasAPlaceOfItsOwn(t *testing.T) {
+	for place, want := range map[string]string{"/run/night.vscope": "/run/night.vscope", "": ""} {
+		f := newFixture(t)
+		d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
+		d.scene.newest.Hello.Commands = append(d.scene.newest.Hello.Commands, recorder.CommandCalibration)
+		d.options.Place = func(view *model.SourceView, command string) string {
+			if view.ID != fixtureSource || command != recorder.CommandCalibration {
+				t.Errorf("a place is asked for %s on %s", command, view.ID)
+			}
+			return place
+		}
+		press(d, ":")
+		typeIn(d, "calibration")
+		feed := d.feed.(*fixtureFeed)
+		if want == "" {
+			if len(feed.sent) != 0 || !strings.Contains(d.message.text, ":calibration /PATH") {
+				t.Errorf("without a place %d were sent: %s", len(feed.sent), d.message.text)
+			}
+			continue
+		}
+		if len(feed.sent) != 1 || feed.sent[0].Args.Path != want {
+			t.Errorf("sent %+v: %s", feed.sent, d.message.text)
+		}
+	}
+}
