@@ -19,6 +19,7 @@ import weakref
 from .adapter import Adapter, register
 from .algan_replay import AlganReplay, algan_tree
 from .arena_events import CalibrationPart, EventBatch
+from .arena_record import still_told
 from .device import gpu_uuid
 from .names import ARENA_NUMBERS, FOLD_LOCK, NAMES
 
@@ -47,7 +48,10 @@ class AlganArena:
         self.made, self.gone = ns, 0
         self.tree = None
         self._counted = None  # what the recorder had counted when the tree was built
-        self._next, self._last = 0, {}
+        self._next = 0
+        self._last = {}  # its facts when it was looked at last, {} before it had a buffer
+        self._high = 0  # its high-water before it was emptied last, bytes
+        self._peak = {}  # the highest that was seen of it, as a state's root has it
 
     def follow(self, ns, recorded):
         """Brings the tree up to date, within what that may cost. True if it, or
@@ -56,6 +60,7 @@ class AlganArena:
         lives = self.half(arena) or getattr(arena, "data", None) is not None
         changed = lives == bool(self.gone)
         self.gone = 0 if lives else self.gone or ns
+        self._look(arena, ns, recorded)
         recorder = getattr(arena, "_recorder", None)
         if recorder is None or not recorded or ns < self._next:
             return changed
@@ -67,6 +72,25 @@ class AlganArena:
         self.tree = algan_tree(recorder, self.length(arena), NAMES.number, ALGAN_LIVE_EVENTS)
         self._next = ns + max(1_000_000_000, ALGAN_REST * (time.monotonic_ns() - ns))
         return True
+
+    def _look(self, arena, ns, recorded):
+        """Keeps what can no more be asked once the arena is gone."""
+        if getattr(arena, "data", None) is None or self.half(arena):
+            return
+        if not self._last.get("buf"):
+            self._last = self._facts(arena, recorded)
+        high = int(arena.max_pointer)
+        self._high = high or self._high
+        if high > self._peak.get("p", 0):
+            self._peak = {"p": high, "at": ns}
+        forward = int(arena.current_pointer)
+        if forward > self._peak.get("pf", 0):
+            self._peak["pf"] = forward
+
+    def was_seen(self):
+        """Whether anything is known of it: one that was gone before anybody
+        looked has not even a length."""
+        return bool(self._last) or self.reference() is not None
 
     @staticmethod
     def half(arena):
@@ -90,11 +114,19 @@ class AlganArena:
         if arena is not None:
             self._last = self._facts(arena, recorded)
         entry = dict(self._last)
-        entry["buf"] = bool(entry.get("buf")) and not self.gone
         if self.gone:
-            entry["gone"] = self.gone
+            # Its memory is given back, so that nothing of it is in use; how high
+            # it stood is told on. Most arenas are emptied before their end.
+            entry.update(buf=False, f=0, r=entry.get("len", 0), hw=self._high, gone=self.gone)
+            entry.pop("marks", None)
+        if not recorded:
+            entry.pop("recorded", None)
         if self.tree is not None:
             self.tree.fill(entry)
+        elif entry.get("len"):
+            # Nobody told of its allocations: how many there were, and what was
+            # in it between two looks, is not known.
+            entry["root"] = dict(self._peak, pm=entry["len"])
         return entry
 
     def replayed(self, limit, ns, batches):
@@ -158,7 +190,6 @@ class AlganAdapter(Adapter):
     def __init__(self):
         self._births = collections.deque(maxlen=ALGAN_ARENAS)
         self._arenas = []  # AlganArena, oldest first
-        self._entries = []  # of the last state
         self._peaks_told = 0
         self._wrapped = None
 
@@ -211,7 +242,7 @@ class AlganAdapter(Adapter):
         changed = self._meet(module, ns)
         for held in self._arenas:
             changed = held.follow(ns, self._is_recorded(held, recorded)) or changed
-        self._let_go()
+        self._let_go(ns, recorded)
         for strings in NAMES.take():
             publish(strings)
         self._tell_peaks(module, publish, ns)
@@ -223,11 +254,16 @@ class AlganAdapter(Adapter):
         arena = held.reference()
         return arena is not None and id(arena) in recorded
 
-    def _let_go(self):
-        """Forgets arenas that are gone, but for the last eight."""
-        gone = [held for held in self._arenas if held.reference() is None]
-        forgotten = set(map(id, gone[:-8]))
-        self._arenas = [held for held in self._arenas if id(held) not in forgotten]
+    def _let_go(self, ns, recorded):
+        """Forgets arenas that are gone and that no state tells of any more."""
+        told = set(map(id, self._told(ns, recorded)))
+        self._arenas = [held for held in self._arenas if id(held) in told or held.reference() is not None]
+
+    def _told(self, ns, recorded):
+        """The arenas that a state of the moment ns lists, oldest first."""
+        released = [held for held in self._arenas if held.gone and held.was_seen()]
+        told = set(map(id, still_told(released, ns, lambda held: self._is_recorded(held, recorded))))
+        return [held for held in self._arenas if id(held) in told or not held.gone]
 
     def _tell_peaks(self, module, publish, ns):
         peaks = module.recorded_nonarena_peaks()
@@ -264,7 +300,8 @@ class AlganAdapter(Adapter):
 
     def _state(self, module):
         recorded = {id(arena) for arena in module.recorded_arenas()}
-        arenas = [held.entry(self._is_recorded(held, recorded)) for held in self._arenas]
+        told = self._told(time.monotonic_ns(), recorded)
+        arenas = [held.entry(self._is_recorded(held, recorded)) for held in told]
         transients = {}
         for name, size, peak in module.recorded_nonarena_peaks():
             entry = transients.setdefault(name, {"name": name, "in": int(size), "peak": int(peak), "n": 0})

@@ -4,14 +4,11 @@ import time
 
 from .adapter import Adapter, register
 from .arena_events import CalibrationPart, unpacked_events
-from .arena_record import ArenaRecord, arena_device
+from .arena_record import ArenaRecord, arena_device, still_told
 from .names import FOLD_LOCK, NAMES
 from .outlet import OUTLET
 from .scope_tree import OP_RESET
 from .scopes import ARENA_HANDLES, SCOPE_FAULTS
-
-#: Arenas that stay in the state after they are gone, the last ones.
-MAX_RELEASED = 8
 
 #: Names of transients that a state lists.
 MAX_TRANSIENTS = 256
@@ -188,7 +185,12 @@ class ArenaAdapter(Adapter):
             record.release(ns, self._frame, wanted)
             del self._records[number]
             self._released.append(record)
-            del self._released[:-MAX_RELEASED]
+        self._let_go(ns)
+
+    def _let_go(self, ns):
+        """Forgets the arenas that are gone and that no state tells of any more.
+        A calibration dump has those that are recorded all the same."""
+        self._released = still_told(self._released, ns, lambda record: record.recording is not None)
 
     def _look_between(self, wanted):
         """Looks at the arenas in which scopes are open. What the program says
@@ -254,6 +256,7 @@ class ArenaAdapter(Adapter):
 
     def _state(self):
         pointers = {handle.number: handle.pointers() for handle in ARENA_HANDLES.living() if handle.has_pointers()}
+        self._let_go(time.monotonic_ns())
         arenas = [record.entry(None) for record in self._released]
         arenas += [record.entry(pointers.get(record.number)) for record in self._records.values()]
         state = {"arenas": arenas, "nonarena": self._transients.entries()}

@@ -14,6 +14,18 @@ UNITEMISED = "moved between scopes, not itemised"
 #: How many saved pointers of an arena are kept, the oldest ones.
 MAX_MARKS = 1 << 12
 
+#: Released arenas that a state lists, the last ones, and how long it lists one
+#: that is not recorded, nanoseconds.
+MAX_RELEASED = 16
+RELEASED_STAYS = 60_000_000_000
+
+
+def still_told(released, ns, is_recorded):
+    """Those of the released arenas, oldest first, that a state of the moment ns
+    lists: one that went at once could not be looked at, and those of a program
+    that makes an arena a frame would bury the one that is there."""
+    return [held for held in released if ns - held.gone < RELEASED_STAYS or is_recorded(held)][-MAX_RELEASED:]
+
 
 def arena_device(device):
     """The record format's device of what a program calls one: a UUID or "host"
@@ -59,7 +71,8 @@ class ArenaRecord:
         self.tree, self.marks = ScopeTree(), []
         self.tree.set_length(handle.length())
         self.tree.reverse = self.tree.length
-        self.sampled_high = 0  # the highest sample, bytes
+        self.sampled_high = 0  # the highest sample since the last reset, bytes
+        self._held_high = 0  # the last high-water above 0 that was known, bytes
         self.recording = None
         self._batch = EventBatch(self.number)
         self._known = False  # the tree's pointers come from an event
@@ -89,6 +102,7 @@ class ArenaRecord:
             if op == OP_OPEN:
                 self._unwind_to(parent, ns, frame, publish)
             self._look(forward, reverse, high, ns, frame, publish, op == OP_CLOSE)
+            self._held_high = high or self._held_high
         elif op == OP_MARK and len(self.marks) < MAX_MARKS:
             self.marks.append(forward)
         elif op == OP_RESTORE and self.marks:
@@ -97,8 +111,12 @@ class ArenaRecord:
             self.marks = []
             self._look(tree.forward, tree.reverse, None, ns, frame, publish, tree.innermost() > 0)
             self._unseen.high = high
+            self._held_high = self._high_water(tree) or self._held_high
+            self.sampled_high = 0
         elif op == OP_RELEASE:
-            self.gone = ns
+            self.gone, self.marks = ns, []
+            self.sampled_high = high or self.sampled_high
+            forward, reverse = 0, tree.length  # its memory is given back
         elif op == OP_ALLOC or op == OP_PERSIST:
             self._unseen.note(forward + tree.length - reverse)
         self._known = True
@@ -201,24 +219,31 @@ class ArenaRecord:
     def entry(self, pointers):
         """The arena's entry of a state. pointers are those of now, None where
         the arena cannot tell."""
-        return self._entry(self.tree, pointers or (self.tree.forward, self.tree.reverse), self.tree.high_water)
+        return self._entry(self.tree, pointers or (self.tree.forward, self.tree.reverse))
 
     def recorded_entry(self):
         """The arena's entry of a calibration dump."""
         tree = self.recording.tree
-        entry = self._entry(tree, (tree.forward, tree.reverse), tree.high_water)
+        entry = self._entry(tree, (tree.forward, tree.reverse))
         if self.recording.log.cut:
             entry["cut"] = self.recording.log.cut
         return entry
 
-    def _entry(self, tree, pointers, high_water):
+    def _high_water(self, tree):
+        """The most that is known to have been in use since the last reset, in
+        bytes; of a released arena, since it was last used, since most are
+        emptied before their end."""
+        high = max(tree.high_water, self.sampled_high)
+        return high or self._held_high if self.gone else high
+
+    def _entry(self, tree, pointers):
         entry = {"id": self.number, "name": self.name}
         entry.update(self.facts)
         device = arena_device(self.device)
         if device:
             entry["dev"] = device
         entry["buf"] = bool(self.facts.get("managed")) and not self.gone
-        entry.update({"len": tree.length, "f": pointers[0], "r": pointers[1], "hw": max(high_water, self.sampled_high)})
+        entry.update({"len": tree.length, "f": pointers[0], "r": pointers[1], "hw": self._high_water(tree)})
         if self.recording is not None:
             entry["recorded"] = True
         entry["made"] = self.made

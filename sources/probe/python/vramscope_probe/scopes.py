@@ -22,8 +22,8 @@ from .scope_tree import OP_CLOSE, OP_MARK, OP_OPEN, OP_RELEASE, OP_RESET, OP_RES
 #: Scopes of one arena that may be open at a time; further ones are not recorded.
 MAX_OPEN_SCOPES = 4096
 
-#: Events at which an arena is looked at that tells of no allocations.
-EDGES = frozenset((OP_OPEN, OP_CLOSE, OP_RESET))
+#: Events at which an arena's own high-water is read.
+EDGES = frozenset((OP_OPEN, OP_CLOSE, OP_RESET, OP_RELEASE))
 
 #: Arenas that may be registered at a time; further ones are not watched.
 MAX_ARENAS = 256

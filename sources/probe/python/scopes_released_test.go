@@ -1,0 +1,199 @@
+package python_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"vramscope/recorder"
+)
+
+// lastArenas are the arenas of the last state that have a name, by the length
+// that tells them apart in these tests; one without a name is a mistake.
+func lastArenas(t *testing.T, all *told) map[int64]recorder.ArenaState {
+	t.Helper()
+	arenas := map[int64]recorder.ArenaState{}
+	for _, arena := range all.states[len(all.states)-1].Arenas {
+		if arena.ID == 0 || arena.Name == "" || arena.Length == 0 {
+			t.Errorf("an arena that nobody knows anything of: %+v", arena)
+		}
+		arenas[arena.Length] = arena
+	}
+	return arenas
+}
+
+// An arena that was made and released between two states keeps what was seen of
+// it; one that nobody saw is not told of.
+func TestScopesOfAlganArenasThatAreReleasedBetweenStates(t *testing.T) {
+	all := drive(t, `
+import algan.utils.memory_utils as memory
+drain()
+look()
+seen = memory.ManualMemory(0, num_bytes=2048)
+drain()
+seen.get_tensor((300,), memory.uint8)
+drain()
+seen.reset()
+drain()
+del seen
+unseen = memory.ManualMemory(0, num_bytes=4096)
+del unseen
+drain()
+kept = memory.ManualMemory(0, num_bytes=8192)
+kept.get_tensor((7,), memory.uint8)
+look()
+sample()
+`)
+	arenas := lastArenas(t, all)
+	if len(arenas) != 2 {
+		t.Fatalf("%+v, want the one that was seen and the one that is there", arenas)
+	}
+	seen := arenas[2048]
+	if seen.Released == 0 || seen.HasBuffer || seen.Forward != 0 || seen.Reverse != 2048 || seen.HighWater != 300 {
+		t.Errorf("the released one: %+v", seen)
+	}
+	sets := said[*recorder.Sample](t, all).Sets
+	if slices.ContainsFunc(sets, func(s recorder.CounterSet) bool { return s.ID == fmt.Sprintf("arena:%d", seen.ID) }) {
+		t.Error("it is sampled still")
+	}
+}
+
+// How many allocations an arena has seen that nobody recorded is not known: its
+// count is a lower bound, and so is the highest that was seen of it.
+func TestScopesOfAlganArenasThatNobodyRecordedKnowNoCounts(t *testing.T) {
+	all := drive(t, `
+import algan.utils.memory_utils as memory
+drain()
+a = memory.ManualMemory(0, num_bytes=1024)
+a.get_tensor((100,), memory.uint8)
+a.get_tensor((20,), memory.uint8, persist=True)
+drain()
+a.reset()
+a.get_tensor((10,), memory.uint8)
+look()
+`)
+	root := all.tree(t, "algan arena").Root()
+	if root.AllocCount != 0 || root.Peak != 120 || root.PeakForward != 100 || root.PeakBound != 1024 || root.PeakNs == 0 {
+		t.Errorf("%+v, want a peak of 120 at least and 1024 at most", root)
+	}
+}
+
+// An arena keeps its tree and its numbers when its buffer is given back, but
+// nothing of it is in use any more.
+func TestScopesOfArenasThatAreReleased(t *testing.T) {
+	for _, test := range []struct {
+		name, end string
+		highWater int64
+	}{
+		{"in use", ``, 35},
+		{"emptied before", `
+memory.current_pointer = memory.max_pointer = 0
+handle.reset("frame")
+`, 35},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := drive(t, silent+`
+memory = Silent(True)
+handle = probe.arena("silent", memory)
+render(memory)
+memory.up(10)
+`+test.end+`
+handle.close("the end")
+look()
+sample()
+`)
+			arena := all.arena(t, "silent")
+			if arena.Released == 0 || arena.HasBuffer || arena.Forward != 0 || arena.Reverse != 100 || arena.HighWater != test.highWater {
+				t.Errorf("%+v", arena)
+			}
+			if row := all.row(t, all.tree(t, "silent"), "render"); row.Peak != 35 {
+				t.Errorf("%+v", row)
+			}
+			if sets := said[*recorder.Sample](t, all).Sets; len(sets) != 0 {
+				t.Errorf("it is sampled still: %+v", sets)
+			}
+		})
+	}
+}
+
+// A state lists the arenas that were released within a minute and those that are
+// recorded, sixteen at most: the last ones.
+func TestScopesOfArenasThatAreReleasedAreLetGo(t *testing.T) {
+	const minute = 60_000_000_000
+	for _, test := range []struct {
+		name, script string
+		lengths      []int64
+	}{
+		{"at most sixteen", `
+for number in range(20):
+    probe.arena("arena", length=100 + number, pointers=lambda: (0, 100)).close()
+drain()
+`, seq(104, 120)},
+		{"a minute", fmt.Sprintf(`
+for number in range(4):
+    probe.arena("arena", length=100 + number, pointers=lambda: (0, 100)).close()
+drain()
+for record in probe.ARENA_ADAPTER._released[:2]:
+    record.gone -= %d
+`, minute), seq(102, 104)},
+		{"recorded ones stay", fmt.Sprintf(`
+command("record", True)
+drain()
+for number in range(4):
+    probe.arena("arena", length=100 + number, pointers=lambda: (0, 100)).close()
+drain()
+for record in probe.ARENA_ADAPTER._released[:2]:
+    record.gone -= %d
+`, minute), seq(100, 104)},
+		{"algan's, at most sixteen", `
+import algan.utils.memory_utils as memory
+drain()
+for number in range(20):
+    a = memory.ManualMemory(0, num_bytes=100 + number)
+    drain()
+del a
+drain()
+`, seq(104, 120)},
+		{"algan's, a minute", fmt.Sprintf(`
+import algan.utils.memory_utils as memory
+drain()
+held = [memory.ManualMemory(0, num_bytes=100 + number) for number in range(4)]
+drain()
+del held
+drain()
+for record in probe.ALGAN_ADAPTER._arenas[:2]:
+    record.gone -= %d
+`, minute), seq(102, 104)},
+		{"algan's, recorded ones stay", fmt.Sprintf(`
+import algan.utils.memory_utils as memory
+drain()
+command("record", True)
+for number in range(4):
+    memory.ManualMemory(0, num_bytes=100 + number).data = None
+drain()
+for record in probe.ALGAN_ADAPTER._arenas[:2]:
+    record.gone -= %d
+`, minute), seq(100, 104)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := drive(t, test.script+"look()\n")
+			var lengths []int64
+			for length := range lastArenas(t, all) {
+				lengths = append(lengths, length)
+			}
+			slices.Sort(lengths)
+			if !slices.Equal(lengths, test.lengths) {
+				t.Errorf("the state tells of %v, want %v", lengths, test.lengths)
+			}
+		})
+	}
+}
+
+// seq is first, first + 1 and so on, up to end and without it.
+func seq(first, end int64) []int64 {
+	var numbers []int64
+	for ; first < end; first++ {
+		numbers = append(numbers, first)
+	}
+	return numbers
+}
