@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strconv"
 
 	"vramscope/recorder"
 )
@@ -50,9 +51,27 @@ func (v *SourceView) At(ns int64) *SourceView {
 	past.Done, past.Size, past.BadLines = newest.Done, newest.Size, newest.BadLines
 	past.Now, past.Past, past.newest = ns, true, newest
 	past.history, past.tape, past.pointers = newest.history, newest.tape, newest.pointers
-	past.Sets = past.history.setsAt(ns)
+	past.Sets = past.setsAt(ns)
 	return past
 }
+
+// setsAt are the newest counters of every set at ns, where the view is of that
+// moment. Those of an arena that was released are none: they were sampled before
+// that, or after it by a program that keeps the arena in mind.
+func (v *SourceView) setsAt(ns int64) []recorder.CounterSet {
+	sets := v.history.setsAt(ns)
+	if !slices.ContainsFunc(v.Arenas, isReleased) {
+		return sets
+	}
+	return slices.DeleteFunc(sets, func(set recorder.CounterSet) bool {
+		return set.Of == recorder.OfArena && slices.ContainsFunc(v.Arenas, func(a *ArenaView) bool { return isReleased(a) && set.ID == a.setID() })
+	})
+}
+
+func isReleased(a *ArenaView) bool { return a.State.Released != 0 }
+
+// setID is the ID of the arena's counter set.
+func (a *ArenaView) setID() string { return "arena:" + strconv.FormatInt(a.ID, 10) }
 
 // AtFrame is the source as it was when a frame had just begun; the newest view
 // when no such frame has begun.

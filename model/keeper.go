@@ -164,7 +164,7 @@ func (k *keeper) published() *SourceView {
 	for i, track := range k.order {
 		v.pointers[i] = track.publish()
 	}
-	v.Sets = v.history.setsAt(v.Now)
+	v.Sets = v.setsAt(v.Now)
 	k.view = v
 	return v
 }
