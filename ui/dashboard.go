@@ -260,6 +260,9 @@ func (d *Dashboard) setScene() {
 			s.moment, s.past = d.moment, true
 			s.view = s.newest.At(d.moment)
 		}
+		if !s.past && d.baseline == nil {
+			d.choices.letGo(s.newest)
+		}
 		s.beside = shown.Beside(s.view)
 		s.device = d.choices.memoryOf(s.view)
 	}
