@@ -1,7 +1,7 @@
 """Measures what the probe costs a launch-bound torch loop, on a GPU.
 
 One process runs the loop in slices, in turns with the probe's thread at 10 Hz
-(and a vramscope that records, connected) and with the thread ended; slices.py
+(and a dashboard of 120×32 connected) and with the thread ended; slices.py
 says how a few thousandths are told of them. It is done for a reader that reads,
 one stopped with SIGSTOP and one killed, and for the loop against itself, which
 shows what can be told apart at all. Beside it stands the processor time that the
@@ -62,12 +62,12 @@ class Cores:
             except OSError:
                 pass  # a thread that has just ended
 
-    def started_beside(self, command):
+    def started_beside(self, command, output):
         """A process on the other cores."""
         if self.pin:
             os.sched_setaffinity(self.main, self.others)
         try:
-            return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL)
         finally:
             self.keep()
 
@@ -86,31 +86,45 @@ def torch_loop(torch):
 
 
 class Reader:
-    """A vramscope that records this process."""
+    """The dashboard, on a terminal of 120×32 that another process holds, so that
+    nothing of it runs in this one. process_id is the dashboard's."""
 
-    def __init__(self, binary, directory, cores):
-        file = os.path.join(directory, "recording-%d.vscope" % time.monotonic_ns())
-        self.process = cores.started_beside([binary, "record", "-o", file, "pid:%d" % os.getpid()])
+    TERMINAL = (
+        "import fcntl, os, pty, struct, sys, termios\n"
+        "child, terminal = pty.fork()\n"
+        "if child == 0:\n"
+        "    os.environ['TERM'] = 'xterm-256color'\n"
+        "    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 32, 120, 0, 0))\n"
+        "    os.execv(sys.argv[1], sys.argv[1:])\n"
+        "print(child, flush=True)\n"
+        "try:\n"
+        "    while os.read(terminal, 1 << 16):\n"
+        "        pass\n"
+        "except OSError:\n"
+        "    pass\n"
+        "os.waitpid(child, 0)\n")
+
+    def __init__(self, binary, service, cores):
+        self.terminal = cores.started_beside([sys.executable, "-S", "-E", "-c", self.TERMINAL, binary], subprocess.PIPE)
+        self.process_id = int(self.terminal.stdout.readline())
         deadline = time.monotonic() + 20
-        while not self.reads(file):
+        first = service.sampler.number + 3
+        while not service.server.watched() or service.sampler.number < first:
             if time.monotonic() > deadline:
-                raise SystemExit("vramscope read no sample within 20 s")
+                raise SystemExit("the dashboard watched no sample within 20 s")
             time.sleep(0.02)
 
-    @staticmethod
-    def reads(path):
-        """Whether samples arrive in the file."""
-        try:
-            with open(path, "rb") as file:
-                return sum(b'"t":"s"' in line for line in file) > 2
-        except OSError:
-            return False
+    def signal(self, number):
+        os.kill(self.process_id, number)
 
     def end(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait(20)
+        for number in (signal.SIGCONT, signal.SIGTERM):
+            try:
+                self.signal(number)
+            except ProcessLookupError:
+                pass
+        self.terminal.wait(20)
+        self.terminal.stdout.close()
 
 
 class Switch:
@@ -243,11 +257,11 @@ def measure(binary, module, seconds, cores):
     # What comes after the first condition: three more, and the history.
     later = 3 * PAIRS * 4 * SECONDS * 1.1 + 20
     costs = []
-    for name, act in (("probe at 10 Hz, a reader connected", None), ("the reader is stopped with SIGSTOP", signal.SIGSTOP),
-                      ("the reader is killed", signal.SIGKILL)):
-        reader, switch = Reader(binary, directory, cores), Switch(probe, cores)
+    for name, act in (("probe at 10 Hz, a dashboard connected", None), ("the dashboard is stopped with SIGSTOP", signal.SIGSTOP),
+                      ("the dashboard is killed", signal.SIGKILL)):
+        reader, switch = Reader(binary, probe.SESSION.service, cores), Switch(probe, cores)
         if act is not None:
-            reader.process.send_signal(act)
+            reader.signal(act)
         probe.SESSION.service.pause(1.0)
         seconds = 0.0 if act is not None else end - time.monotonic() - later
         costs.append(measured(name, loop, switch.on, PAIRS, seconds, switch.told))
