@@ -51,7 +51,7 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 			a.Others = othersOf(subject, beside, device, used, a.Driver)
 		}
 	} else {
-		why := missing(noDevice)
+		why := missing(subject.whyNoDevice())
 		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.deviceName(device), why, why, why, why, why
 	}
 	return a

@@ -54,7 +54,7 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	h := Headroom{Device: device}
 	driver, set := DeviceOf(subject, beside, device)
 	if set == nil {
-		why := missing(noDevice)
+		why := missing(subject.whyNoDevice())
 		h.Name = subject.deviceName(device)
 		h.DriverFree, h.DriverTotal, h.DriverUsed, h.DriverReserved = why, why, why, why
 	} else {
@@ -73,8 +73,16 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	return h
 }
 
-// noDevice is why nothing is known of a device's memory.
-const noDevice = "no source here tells of the device's memory; see what `vramscope doctor` says"
+// whyNoDevice is why nothing is known of a device's memory, with what to do.
+func (v *SourceView) whyNoDevice() string {
+	switch {
+	case v.File != "":
+		return "this file does not tell of the device's memory"
+	case Obeys(v, recorder.CommandHeadroom):
+		return "nobody here tells of the device's memory: press H, and the program reads it; one that calls poll() between frames reads it each second"
+	}
+	return "no source here tells of the device's memory; see what `vramscope doctor` says"
+}
 
 // addPools sums what the process's root pools on the device hold.
 func (h *Headroom) addPools(subject *SourceView, device string) {

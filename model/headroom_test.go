@@ -118,6 +118,27 @@ func TestWhatIsNotKnownStaysUnknown(t *testing.T) {
 	}
 }
 
+// TestWhyThereIsNoDevice: what is said is what can be done, which is nothing in a
+// file.
+func TestWhyThereIsNoDevice(t *testing.T) {
+	render, _ := designScreen()
+	render.Hello.Commands = []string{recorder.CommandHeadroom}
+	why := func() string { return HeadroomOf(render, nil, "", gib).DriverFree.Why }
+	for _, want := range []string{"press H", "poll()"} {
+		if !strings.Contains(why(), want) {
+			t.Errorf("of a program that obeys H is said %q, not %q", why(), want)
+		}
+	}
+	render.Hello.Commands = nil
+	if !strings.Contains(why(), "vramscope doctor") || strings.Contains(why(), "press") {
+		t.Errorf("of a program that does not obey is said %q", why())
+	}
+	render.Hello.Commands, render.File = []string{recorder.CommandHeadroom}, "run.vscope"
+	if strings.Contains(why(), "doctor") || strings.Contains(why(), "press") || !strings.Contains(why(), "file") {
+		t.Errorf("of a file is said %q", why())
+	}
+}
+
 // TestOnlyRootsAreSummed: the arena lies in torch and CuPy in the pool.
 func TestOnlyRootsAreSummed(t *testing.T) {
 	render, device := designScreen()
