@@ -163,6 +163,61 @@ look()
 	}
 }
 
+// Memory that comes and goes within a scope leaves nothing at its ends: the looks
+// in between show it, from the first scope on.
+func TestScopesOfASilentArenaWhoseMemoryComesAndGoes(t *testing.T) {
+	for _, test := range []struct {
+		name, keeps, before, trace string
+		want                       unseenRow
+	}{
+		{"its high-water was there before, and is reached", "True", "memory.up(15); memory.down(15)", "memory.up(10); drain(); memory.up(5); drain(); memory.down(15)",
+			unseenRow{15, 15, 1, 15, false, true}},
+		{"its high-water was there before, and the looks miss it", "True", "memory.up(15); memory.down(15)", "memory.up(10); drain(); memory.up(5); memory.down(15)",
+			unseenRow{10, 15, 1, 10, true, true}},
+		{"its high-water rises behind the look", "True", "memory.up(12); memory.down(12)", "memory.up(10); drain(); memory.up(5); memory.down(15)",
+			unseenRow{15, 15, 2, 15, false, true}},
+		{"it keeps none", "False", "", "memory.up(10); drain(); memory.up(5); drain(); memory.down(15)", unseenRow{15, 100, 1, 15, true, true}},
+		{"nothing moved", "True", "", "drain()", unseenRow{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := drive(t, silent+`
+memory = Silent(`+test.keeps+`)
+handle = probe.arena("silent", memory)
+`+test.before+`
+drain()
+with probe.scope("trace"):
+    `+test.trace+`
+look()
+`)
+			if got := unseenRowOf(all.row(t, all.tree(t, "silent"), "trace")); got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+			all.sameAsEvents(t)
+		})
+	}
+}
+
+// A scope that stays open shows what is in it once no note can be under way.
+func TestScopesOfASilentArenaThatStayOpen(t *testing.T) {
+	all := drive(t, silent+`
+memory = Silent(True)
+handle = probe.arena("silent", memory)
+with probe.scope("long"):
+    memory.up(10)
+    drain()
+    probe.ARENA_ADAPTER._records[handle.number]._sighted -= probe.NOTE_IS_LATE
+    look()
+`)
+	tree := all.tree(t, "silent")
+	if live, open := tree.Live(all.arena(t, "silent").Open[0].Node); !open || live != 10 {
+		t.Errorf("live %d %t, want 10", live, open)
+	}
+	if got, want := unseenRowOf(all.row(t, tree, "long")), (unseenRow{10, 10, 1, 10, false, true}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	all.sameAsEvents(t)
+}
+
 // While a long scope is open, what is in it is looked at as often as the probe
 // looks at anything.
 func TestScopesOfASilentArenaThatAreOpen(t *testing.T) {
@@ -206,6 +261,7 @@ for turn in range(3):
     with probe.scope("outer"):
         with probe.scope("inner"):
             memory.up(30)
+            drain()  # the note is under way
             handle.alloc(30)
             memory.down(30)
             handle.temp_pop()
@@ -220,7 +276,7 @@ look()
 					t.Errorf("%v: %+v", path, row)
 				}
 			}
-			if root := tree.Root(); root.PeakBound != 0 {
+			if root := tree.Root(); root.PeakBound != 0 || root.AllocCount != 3 || root.Peak != 30 {
 				t.Errorf("%+v", root)
 			}
 			all.sameAsEvents(t)

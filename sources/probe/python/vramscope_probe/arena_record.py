@@ -11,6 +11,9 @@ from .unseen_moves import UnseenMoves
 #: was opened or closed.
 UNITEMISED = "moved between scopes, not itemised"
 
+#: How long a note of a move may take that was seen already, nanoseconds.
+NOTE_IS_LATE = 1_000_000_000
+
 #: How many saved pointers of an arena are kept, the oldest ones.
 MAX_MARKS = 1 << 12
 
@@ -77,6 +80,8 @@ class ArenaRecord:
         self._batch = EventBatch(self.number)
         self._known = False  # the tree's pointers come from an event
         self._unseen = UnseenMoves(handle.has_pointers())
+        self._sighting = None  # (forward, reverse, own high-water, ns, frame) that no event explains yet
+        self._sighted = 0  # when it was first seen so
 
     def record(self, pointers, ns, frame):
         """Begins to keep the arena's events for a calibration dump: from now
@@ -98,6 +103,7 @@ class ArenaRecord:
         high-water). publish takes `ev` records, or is None while nobody wants them."""
         _, _, ns, op, size, item, flags, forward, reverse, scope, parent, text, dtype, params, high = event
         tree = self.tree
+        self._judge_sighting(op != OP_ALLOC and op != OP_PERSIST, publish)
         if op == OP_OPEN or op == OP_CLOSE:
             if op == OP_OPEN:
                 self._unwind_to(parent, ns, frame, publish)
@@ -136,12 +142,40 @@ class ArenaRecord:
 
     def look_between(self, handle, ns, frame, publish, idle):
         """Looks at an arena in which a scope is open and that tells of no
-        allocations, so that a long scope shows what is in it. idle() says
-        whether the program has said nothing since."""
-        if self._known and self._unseen.found and not self._unseen.noted and self.tree.innermost():
-            (forward, reverse), high = handle.pointers(), handle.own_high_water()
-            if idle() and not handle.fault:
-                self._look(forward, reverse, high, ns, frame, publish, True)
+        allocations, so that a long scope shows what is in it, and one whose
+        memory comes and goes within it shows any. idle() says whether the
+        program has said nothing since."""
+        if not self._known or self._unseen.noted or not self.tree.innermost():
+            return
+        (forward, reverse), high = handle.pointers(), handle.own_high_water()
+        if not idle() or handle.fault:
+            return
+        if self._unseen.found:
+            self._look(forward, reverse, high, ns, frame, publish, True)
+        elif forward != self.tree.forward or reverse != self.tree.reverse:
+            self._sight((forward, reverse, high, ns, frame), publish)
+
+    def _sight(self, sighting, publish):
+        """Keeps the highest sight of pointers that no event has moved. The note
+        that tells of it may be under way; where none has come for long, none
+        will."""
+        forward, reverse, _, ns, _ = sighting
+        if self._sighting is None:
+            self._sighting, self._sighted = sighting, ns
+        elif forward - reverse > self._sighting[0] - self._sighting[1]:
+            self._sighting = sighting
+        self._judge_sighting(ns - self._sighted >= NOTE_IS_LATE, publish, False)
+
+    def _judge_sighting(self, unnoted, publish, over=True):
+        """Takes the sight of moved pointers in where it is sure that no note
+        tells of them, and forgets it once it is over."""
+        sighting = self._sighting
+        if sighting is None:
+            return
+        if unnoted:
+            self._look(*sighting, publish, True)
+        if unnoted or over:
+            self._sighting = None
 
     def _look(self, forward, reverse, high, ns, frame, publish, ends):
         """Says what moved the pointers since the last event, where nothing else
