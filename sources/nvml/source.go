@@ -113,9 +113,14 @@ func (t *teller) Devices(devices []Device) {
 		head := recorder.Head{Src: gpuSource(uuid), Ns: ns}
 		gpu := recorder.GPU{Ordinal: d.Index, UUID: d.UUID, Name: utf8Text(d.Name)}
 		t.emit(t.hello(head, d.label(), []recorder.GPU{gpu}))
-		if d.UUID == "" {
+		if !d.State.OK() && d.State.Text != "" {
+			// A reader begins anew with the hello: it is told again why no
+			// numbers come, since nothing is asked of the device for now.
 			t.emit(&recorder.Sample{Head: head, Error: d.State.Text})
-			t.emit(&recorder.Note{Head: head, Level: level(d.State), Text: d.State.Text})
+			if d.State != known.state {
+				t.tellState(head, known.state, d.State)
+				known.state = d.State
+			}
 		}
 	}
 	for uuid := range t.devices {

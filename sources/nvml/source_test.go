@@ -138,6 +138,28 @@ func TestALostGPUAsRecords(t *testing.T) {
 	}
 }
 
+// A lost GPU that the next listing does not have is introduced anew, and says
+// again why it has no numbers: nothing is asked of it that would.
+func TestALostGPUStaysLostInItsNextHello(t *testing.T) {
+	teller, records := newTeller()
+	teller.Devices([]Device{h200})
+	lost := gpuState(codeGPUIsLost)
+	teller.Reading(Reading{UUID: "GPU-1", State: lost})
+	before := len(*records)
+	missing := h200
+	missing.State = lost
+	teller.Devices([]Device{missing})
+	teller.Devices([]Device{missing})
+	got := (*records)[before:]
+	if len(got) != 2 {
+		t.Fatalf("%d records, want a hello and a sample", len(got))
+	}
+	takeHello(t, got[0])
+	if s, ok := got[1].(*recorder.Sample); !ok || s.Error != lost.Text || len(s.Sets) != 0 {
+		t.Errorf("record = %+v, want why", got[1])
+	}
+}
+
 func TestADriverThatIsNotThereAsRecords(t *testing.T) {
 	teller, records := newTeller()
 	state := driverState(codeDriverNotLoaded, "")
