@@ -2,7 +2,9 @@ package model
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"vramscope/recorder"
 )
@@ -110,7 +112,8 @@ type PoolReport struct {
 	Free          *int64             `json:"free"`
 	LargestFree   *int64             `json:"largest_free"`
 	Releasable    *int64             `json:"releasable"`
-	Fragmentation *float64           `json:"fragmentation"` // 1 − largest / free
+	Fragmentation *float64           `json:"fragmentation"`        // 1 − largest / free
+	CountedBy     string             `json:"counted_by,omitempty"` // the counter set that the numbers are of, where the pool tells of no blocks
 	Ladder        *recorder.Ladder   `json:"ladder,omitempty"`
 }
 
@@ -198,7 +201,8 @@ func poolReport(v *SourceView, p *PoolView) PoolReport {
 			PeakBytes: g.PeakBytes, LifetimeBytes: g.LifetimeBytes, LifetimeCount: g.LifetimeCount, PoolBytes: g.PoolBytes})
 	}
 	use, ok := p.Use()
-	if !ok {
+	if !ok || use.Segments == 0 {
+		report.countBySet(v)
 		return report
 	}
 	blocks := int64(use.LiveBlocks)
@@ -208,6 +212,48 @@ func poolReport(v *SourceView, p *PoolView) PoolReport {
 		report.Fragmentation = &share
 	}
 	return report
+}
+
+// countBySet takes the numbers of a pool that tells of no blocks from its counter
+// set: a pool of another library has a tier here and its counters there.
+func (r *PoolReport) countBySet(v *SourceView) {
+	set := v.poolSeries(r)
+	if set == nil {
+		return
+	}
+	read := func(counter recorder.Counter) *int64 {
+		column := set.series.column(counter)
+		if column == nil {
+			return nil
+		}
+		value, ok := column.lastKnown(set.series.times.first, set.series.times.end)
+		if !ok {
+			return nil
+		}
+		return &value
+	}
+	r.CountedBy = set.id
+	r.Reserved, r.Live, r.LiveBlocks = read(recorder.Reserved), read(recorder.Allocated), read(recorder.LiveBlocks)
+	r.Free, r.LargestFree, r.Releasable = read(recorder.Free), read(recorder.LargestFree), read(recorder.Releasable)
+	if r.Free != nil && r.LargestFree != nil {
+		if share, ok := (FreeUse{Bytes: *r.Free, Largest: *r.LargestFree}).Fragmentation(); ok {
+			r.Fragmentation = &share
+		}
+	}
+}
+
+// poolSeries are the counters of a pool over the run: of its number, or of a set
+// whose name begins like the pool's; nil where there are none.
+func (v *SourceView) poolSeries(r *PoolReport) *seriesView {
+	if set := v.history.find(fmt.Sprintf("pool:%d", r.ID)); set != nil {
+		return set
+	}
+	for _, set := range v.history.sets {
+		if labels := set.labels[len(set.labels)-1]; labels.of == recorder.OfPool && r.Name != "" && strings.HasPrefix(labels.name, r.Name) {
+			return set
+		}
+	}
+	return nil
 }
 
 // setReports are the counters over the run, sets in order of appearance.

@@ -48,6 +48,36 @@ func TestAReportOfMovesThatWereNotSeen(t *testing.T) {
 	}
 }
 
+// TestAPoolWithoutBlocksHasItsCounters: a pool of another library tells its tier
+// here and its numbers there, and what it does not tell is not known, never 0.
+func TestAPoolWithoutBlocksHasItsCounters(t *testing.T) {
+	w := newWatched(t)
+	set := recorder.CounterSet{ID: "vibespatial-raster", Of: recorder.OfPool, Name: "vibespatial.raster pool, tier B"}
+	set.Values.Set(recorder.Reserved, 2<<30)
+	set.Values.Set(recorder.Allocated, 3<<20)
+	for _, record := range []recorder.Record{
+		&recorder.Hello{Head: recorder.Head{Src: renderSource, Ns: 1}, Proto: 1, Min: 1, Kind: recorder.KindProcess, Name: "render.py"},
+		&recorder.State{Head: recorder.Head{Src: renderSource, Ns: 2}, Pools: []recorder.PoolState{
+			{ID: 1, Name: "vibespatial.raster pool", Tier: "B"}, {ID: 2, Name: "nobody counts it", Tier: "B"}}},
+		&recorder.Sample{Head: recorder.Head{Src: renderSource, Ns: 3}, Sets: []recorder.CounterSet{set}},
+	} {
+		if err := w.Write(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, _ := ReportOf(w.opened(), "file:/r.vscope")
+	counted, silent := report.Sources[0].Pools[0], report.Sources[0].Pools[1]
+	if counted.Reserved == nil || *counted.Reserved != 2<<30 || counted.Live == nil || *counted.Live != 3<<20 || counted.CountedBy != set.ID {
+		t.Errorf("a pool whose numbers another set has: %+v", counted)
+	}
+	if counted.Free != nil || counted.LargestFree != nil || counted.Releasable != nil || counted.LiveBlocks != nil || counted.Fragmentation != nil {
+		t.Errorf("what its set does not tell: %+v", counted)
+	}
+	if silent.Reserved != nil || silent.Live != nil || silent.Free != nil || silent.Releasable != nil || silent.CountedBy != "" {
+		t.Errorf("a pool that nobody counts: %+v", silent)
+	}
+}
+
 // The difference of peaks of which one is a lower bound is not known.
 func TestADiffOfPeaksThatWereNotSeen(t *testing.T) {
 	view := func(peak, bound int64) *ArenaView {

@@ -56,6 +56,26 @@ func TestReportAsText(t *testing.T) {
 	}
 }
 
+// TestWhyIsSaidUnderItsOwnSet: a set without a known number has a line all the
+// same, and a pool's numbers say whose they are.
+func TestWhyIsSaidUnderItsOwnSet(t *testing.T) {
+	report := &model.Report{Sources: []model.SourceReport{{
+		Sets: []model.SetReport{
+			{ID: "vibespatial", Of: recorder.OfPool, Name: "vibespatial pool, tier B", Counters: map[string]model.CounterReport{"free": {Last: pointer(0)}}},
+			{ID: "jax:0", Of: recorder.OfPool, Name: "jax", Why: map[string]string{"allocated": "this allocator of JAX keeps no counters"}},
+		},
+		Pools: []model.PoolReport{{ID: 2, Name: "vibespatial pool", Tier: "B", Why: "default", Reserved: pointer(3 << 30), CountedBy: "vibespatial"}},
+	}}}
+	for _, want := range []string{
+		"\n  vibespatial vibespatial pool, tier B: free 0 B\n  jax:0 jax\n    allocated is not known: this allocator of JAX keeps no counters\n",
+		"    reserved 3.0 GiB, live not known, free not known, largest free not known, releasable not known (by vibespatial; it tells of no blocks)\n",
+	} {
+		if text := Report(report); !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+}
+
 // TestHostileNamesStayText: what a program calls itself never reaches the
 // terminal as anything but text.
 func TestHostileNamesStayText(t *testing.T) {
@@ -117,7 +137,7 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 	}}}}}
 	text := Report(report)
 	for _, line := range []string{
-		"arena 1 silent: 100.0 MiB long, high-water 35.0 MiB, highest ever 35.0 MiB, ≥ 2 allocations, at least 0 failed\n",
+		"arena 1 silent: 100.0 MiB long, high-water 35.0 MiB, highest ever 35.0 MiB, ≥ 2 allocations, failures that are not known\n",
 		"render ×1: self ≥ 10.0 MiB, total ≥ 15.0 MiB, peak ≥ 15.0 MiB in ≥ 2 allocations\n",
 		"shade ×1: self not known, total not known, peak not known in allocations that are not known\n",
 	} {

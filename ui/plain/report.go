@@ -96,12 +96,15 @@ func (p *page) sets(s *model.SourceReport) {
 				text += " (most " + size(row.Max) + " after " + duration(row.At) + ")"
 			}
 		}
-		if text != "" {
-			name := set.ID
-			if set.Name != "" && set.Name != set.ID {
-				name += " " + set.Name
-			}
+		name := set.ID
+		if set.Name != "" && set.Name != set.ID {
+			name += " " + set.Name
+		}
+		switch {
+		case text != "":
 			p.line(1, "%s: %s", name, text)
+		case len(set.Why) > 0:
+			p.line(1, "%s", name)
 		}
 		for _, counter := range slices.Sorted(maps.Keys(set.Why)) {
 			p.line(2, "%s is not known: %s", counter, set.Why[counter])
@@ -138,8 +141,11 @@ func (p *page) memory(s *model.SourceReport) {
 
 func (p *page) arena(a *model.ArenaReport) {
 	failed := count(a.Failed) + " failed"
-	if !a.EventsComplete {
-		failed = "at least " + failed // not all of its events were seen
+	switch {
+	case !a.EventsComplete && a.Failed == 0:
+		failed = "failures that are not known" // not all of its events were seen
+	case !a.EventsComplete:
+		failed = "at least " + failed
 	}
 	highWater := known(a.HighWater)
 	if a.HighWater != nil {
@@ -179,8 +185,12 @@ func (p *page) scope(level int, mark string, s *model.ScopeReport) {
 
 func (p *page) pool(pool *model.PoolReport) {
 	p.line(1, "pool %d %s: tier %s (%s), generation %d", pool.ID, pool.Name, pool.Tier, pool.Why, pool.Generation)
-	p.line(2, "reserved %s, live %s, free %s, largest free %s, releasable %s", known(pool.Reserved), known(pool.Live),
-		known(pool.Free), known(pool.LargestFree), known(pool.Releasable))
+	by := ""
+	if pool.CountedBy != "" {
+		by = " (by " + pool.CountedBy + "; it tells of no blocks)"
+	}
+	p.line(2, "reserved %s, live %s, free %s, largest free %s, releasable %s%s", known(pool.Reserved), known(pool.Live),
+		known(pool.Free), known(pool.LargestFree), known(pool.Releasable), by)
 	if pool.Fragmentation != nil {
 		p.line(2, "fragmentation %.0f %% (1 - largest free / free)", *pool.Fragmentation*100)
 	}
