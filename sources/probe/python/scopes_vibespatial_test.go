@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vramscope/recorder"
+	"vramscope/sources/probe/python/pythontest"
 )
 
 // pool is the pool of that name in the last state.
@@ -166,6 +167,46 @@ look()
 	pool := all.pool(t, rasterName)
 	if pool.Generation != 1 || pool.Ladder == nil || pool.Ladder.Used != 4 {
 		t.Errorf("%+v", pool)
+	}
+}
+
+// A pool of vibespatial's lies in RMM's set as long as RMM allocates from it; once
+// the program gives RMM another resource it stands for itself, and says so.
+func TestScopesOfVibespatialThatRmmNoLongerAllocatesFrom(t *testing.T) {
+	const instead = "rmm.mr.set_current_device_resource(rmm.mr.CudaMemoryResource())"
+	const above = "rmm.mr.set_current_device_resource(rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource()))"
+	const raster = "memory.configure_memory_pool(); memory._stats_adaptor.allocate(3 * MIB)"
+	const runtime = "vr.get_cuda_runtime().configure('rmm-safe'); vr.get_cuda_runtime()._rmm_mr.allocate(3 * MIB)"
+	for _, test := range []struct {
+		name, script, id, pool, in string
+		current                    bool
+	}{
+		{"raster, as it sets itself up", raster, "vibespatial-raster", rasterName, "rmm:0", true},
+		{"raster, under an adaptor of the program's", raster + "\n" + above, "vibespatial-raster", rasterName, "rmm:0", true},
+		{"raster, and another one since", raster + "\n" + instead, "vibespatial-raster", rasterName, "", false},
+		{"raster, and the main package since", raster + "\n" + runtime, "vibespatial-raster", rasterName, "", false},
+		{"the main package behind raster", raster + "\n" + runtime, "vibespatial", runtimeName, "rmm:0", true},
+		{"the main package, and another one since", runtime + "\n" + instead, "vibespatial", runtimeName, "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := startAllocators(t, `
+import rmm, rmm.mr
+driver.activate(0)
+import vibespatial.raster.memory as memory
+import vibespatial.cuda._runtime as vr
+`+test.script+"\n")
+			state := pythontest.NextWhere(r.Reader, func(s *recorder.State) bool { return len(s.Pools) > 0 })
+			sample := r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, test.id) != nil })
+			set := setNamed(sample.Sets, test.id)
+			if set.In != test.in || strings.Contains(set.Name, "not RMM's current resource") == test.current {
+				t.Errorf("%q lies in %q, want %q", set.Name, set.In, test.in)
+			}
+			for _, pool := range state.Pools {
+				if pool.Name == test.pool && strings.Contains(pool.Why, "not RMM's current resource") == test.current {
+					t.Errorf("%+v", pool)
+				}
+			}
+		})
 	}
 }
 

@@ -3,8 +3,9 @@ runtime of the main package (vibespatial.cuda._runtime).
 
 Each set up its memory through RMM, or CuPy where RMM is not there. Its set is
 therefore shown inside RMM's (or CuPy's) set of the device: the same bytes seen
-from above, which count once. Only the main variant's CuPy pool is a pool of its
-own, which is in no other set.
+from above, which count once. The main variant's CuPy pool is a pool of its own,
+which is in no other set, and so is the RMM pool of either once the program has
+given RMM another resource: RMM's set then tells of that one.
 """
 import os
 import sys
@@ -54,13 +55,32 @@ def layer_names(chain):
     return ["CUDA" if name == "Cuda" else name for name in names]
 
 
-def rmm_ordinal(top):
-    """The device whose RMM stack begins with this resource; 0 if none tells."""
-    ask = getattr(getattr(sys.modules.get("rmm"), "mr", None), "get_per_device_resource", None)
-    for device in DRIVER.devices() if ask is not None else ():
-        if DRIVER.active(device.ordinal) and ask(device.ordinal) is top:
-            return device.ordinal
-    return 0
+#: What is said of a pool that RMM no longer allocates from.
+NOT_CURRENT = "not RMM's current resource"
+
+
+class RmmSeat:
+    """Where a resource stands in RMM: the device whose stack it is in, 0 if none
+    tells, and whether it is current, None where RMM cannot be asked."""
+
+    def __init__(self, top):
+        self.ordinal, self.current = 0, None
+        ask = getattr(getattr(sys.modules.get("rmm"), "mr", None), "get_per_device_resource", None)
+        for device in DRIVER.devices() if ask is not None else ():
+            if not DRIVER.active(device.ordinal):
+                continue
+            self.current = any(resource is top for resource in RmmChain(ask(device.ordinal)).resources)
+            if self.current:
+                self.ordinal = device.ordinal
+                return
+
+    def inside(self):
+        """The counter set that the resource's memory lies in, "" for none."""
+        return "" if self.current is False else "rmm:%d" % self.ordinal
+
+    def noted(self, text):
+        """The text, which says so where the resource is not current."""
+        return "%s; %s" % (text, NOT_CURRENT) if self.current is False else text
 
 
 class VibespatialPool(Adapter):
@@ -144,7 +164,11 @@ class VibespatialRaster(VibespatialPool):
         return getattr(self.library(), "_stats_adaptor", None)
 
     def ordinal(self):
-        return rmm_ordinal(self.adaptor()) if self.adaptor() is not None else 0
+        return self.seat().ordinal
+
+    def seat(self):
+        """Where its adaptor stands in RMM; nowhere without RMM."""
+        return RmmSeat(self.adaptor())
 
     def stats(self):
         """What its own statistics say, {} where asking could load a library."""
@@ -155,12 +179,14 @@ class VibespatialRaster(VibespatialPool):
     def shape(self):
         stats = self.stats()
         self._generations.saw(self.adaptor(), stats.get("total_count", 0))
-        return (self.tier(), self._generations.count)
+        return (self.tier(), self._generations.count, self.adaptor() is not None and self.seat().current)
 
     def sample(self, out):
-        tier, stats, ordinal = self.tier(), self.stats(), self.ordinal()
+        tier = self.tier()
         if tier == "none":
             return
+        stats, seat = self.stats(), self.seat()
+        ordinal, name = seat.ordinal, "%s, tier %s" % (self.pool_name, tier)
         if tier == "fallback":
             counters = {"reserved": stats.get("total_bytes"), "allocated": stats.get("used_bytes"), "free": stats.get("free_bytes")}
             why = {} if stats else {"reserved": "CuPy does not answer"}
@@ -172,11 +198,11 @@ class VibespatialRaster(VibespatialPool):
                 why["reserved"] = "managed memory: what of it lies on the device is not known"
             elif tier == "A":
                 why["limit"] = "the module keeps no figure: 80 % of the device's memory"
-            inside = "rmm:%d" % ordinal
+            inside, name = seat.inside(), seat.noted(name)
         counters["generation"] = self._generations.count
         if tier == "B":
             counters["ladder_used"], counters["ladder_cooldown"] = self.ladder()
-        out.add("vibespatial-raster", "pool", "%s, tier %s" % (self.pool_name, tier), gpu_uuid(ordinal), RASTER_CALL, counters, inside, why)
+        out.add("vibespatial-raster", "pool", name, gpu_uuid(ordinal), RASTER_CALL, counters, inside, why)
 
     @staticmethod
     def _counted(stats):
@@ -202,6 +228,7 @@ class VibespatialRaster(VibespatialPool):
         entry = {"tier": tier, "why": self.why(tier), "gen": self._generations.count}
         if self.adaptor() is not None:
             entry["stack"] = layer_names(RmmChain(self.adaptor()))
+            entry["why"] = self.seat().noted(entry["why"])
         elif tier == "fallback":
             entry["stack"] = ["CuPy MemoryPool"]
         if tier == "B":
@@ -278,16 +305,21 @@ class VibespatialRuntime(VibespatialPool):
         return getattr(self.runtime(), "_rmm_mr", None)
 
     def ordinal(self):
-        return rmm_ordinal(self.top()) if self.top() is not None else 0
+        return self.seat().ordinal
+
+    def seat(self):
+        """Where its resource stands in RMM; nowhere without RMM."""
+        return RmmSeat(self.top())
 
     def shape(self):
-        return self.tier()
+        return (self.tier(), self.top() is not None and self.seat().current)
 
     def sample(self, out):
-        tier, ordinal = self.tier(), self.ordinal()
+        tier = self.tier()
         if tier == "none":
             return
-        stats = self.runtime().memory_pool_stats()
+        stats, seat = self.runtime().memory_pool_stats(), self.seat()
+        name = "%s, tier %s" % (self.pool_name, tier)
         why = {}
         if tier == "fallback":
             counters, inside = {"reserved": stats.get("total_bytes"), "allocated": stats.get("used_bytes"), "free": stats.get("free_bytes")}, ""
@@ -300,14 +332,15 @@ class VibespatialRuntime(VibespatialPool):
                 why["allocated"] = "the statistics adaptor is not on top of this thread's RMM stack"
             if tier == "C":
                 why["reserved"] = "managed memory: what of it lies on the device is not known"
-            inside = "rmm:%d" % ordinal
-        out.add("vibespatial", "pool", "%s, tier %s" % (self.pool_name, tier), gpu_uuid(ordinal), RUNTIME_CALL, counters, inside, why)
+            inside, name = seat.inside(), seat.noted(name)
+        out.add("vibespatial", "pool", name, gpu_uuid(seat.ordinal), RUNTIME_CALL, counters, inside, why)
 
     def pool_entry(self):
         tier = self.tier()
         entry = {"tier": tier, "why": self.why(tier), "gen": 0}
         if self.top() is not None:
             entry["stack"] = layer_names(RmmChain(self.top()))
+            entry["why"] = self.seat().noted(entry["why"])
         elif tier == "fallback":
             entry["stack"] = ["CuPy MemoryPool"]
         return entry

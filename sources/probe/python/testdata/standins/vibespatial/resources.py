@@ -1,5 +1,13 @@
 """RMM's resources as far as vibespatial's pools show them, with the names and
 counts of the real ones. Blocks are numbers."""
+import sys
+
+
+def make_current(resource):
+    """Gives RMM the resource to allocate from, where the program has loaded RMM."""
+    rmm = sys.modules.get("rmm")
+    if rmm is not None:
+        rmm.mr.set_current_device_resource(resource)
 
 
 class CudaMemoryResource:
@@ -61,6 +69,9 @@ class StatisticsResourceAdaptor(Adaptor):
             layer = layer.get_upstream()
             if hasattr(layer, "take"):
                 layer.take(size)
+
+    def deallocate(self, pointer, size):
+        self.free(size)
 
     def free(self, size):
         self.allocation_counts.current_bytes -= size

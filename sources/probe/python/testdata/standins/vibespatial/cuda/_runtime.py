@@ -1,7 +1,7 @@
 """Stands in for vibespatial.cuda._runtime of vibespatial 0.5.3: one runtime,
 its backends and the keys of their statistics."""
 from ..resources import CudaMemoryResource, FailureCallbackResourceAdaptor, ManagedMemoryResource
-from ..resources import PoolMemoryResource, StatisticsResourceAdaptor
+from ..resources import PoolMemoryResource, StatisticsResourceAdaptor, make_current
 
 
 class CudaDriverRuntime:
@@ -21,6 +21,7 @@ class CudaDriverRuntime:
             if backend == "rmm-safe":
                 inner = FailureCallbackResourceAdaptor(inner)
         self._rmm_mr = StatisticsResourceAdaptor(inner)
+        make_current(self._rmm_mr)
 
     def memory_pool_stats(self):
         if self._memory_backend == "none":

@@ -5,7 +5,7 @@ import os
 import time
 
 from ..resources import CudaMemoryResource, FailureCallbackResourceAdaptor, ManagedMemoryResource
-from ..resources import PoolMemoryResource, StatisticsResourceAdaptor
+from ..resources import PoolMemoryResource, StatisticsResourceAdaptor, make_current
 
 _configured = False
 _active_tier = ""
@@ -42,6 +42,7 @@ def _build(tier):
         if tier == "B":
             inner = FailureCallbackResourceAdaptor(inner)
     _stats_adaptor = StatisticsResourceAdaptor(inner)
+    make_current(_stats_adaptor)
     return tier
 
 
