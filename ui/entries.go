@@ -17,14 +17,19 @@ import (
 // maximumHistory is how many lines of each kind are remembered.
 const maximumHistory = 50
 
+// nothingToFilter says why a filter has no effect in a pane.
+const nothingToFilter = "nothing to filter here: filters work on trees and lists"
+
 // startFilter asks for a pattern for the rows of the pane that has the keys.
 func (d *Dashboard) startFilter() {
+	d.entry = newEntryLine("/", d.filters, nil)
 	f, ok := d.focusedPane().(filterer)
 	if !ok {
-		d.say(widget.StatusInfo, "there is nothing to filter here: filters work on trees and lists")
+		// The line opens all the same: what is typed next was never meant as
+		// keys, which could act on a program.
+		d.entry.problem = nothingToFilter
 		return
 	}
-	d.entry = newEntryLine("/", d.filters, nil)
 	d.entry.input.SetValue(f.filter())
 	d.entry.input.CursorEnd()
 }
@@ -45,10 +50,15 @@ func (d *Dashboard) typeEntry(msg tea.KeyPressMsg) {
 			} else {
 				entry.problem = ""
 			}
+		} else {
+			entry.problem = nothingToFilter
 		}
 		if done {
 			d.entry = nil
 			d.filters = remembered(d.filters, text, applied)
+			if applied && entry.problem != "" {
+				d.say(widget.StatusError, "no filter: "+entry.problem)
+			}
 		}
 		return
 	}
