@@ -173,6 +173,7 @@ fail = lambda top: rmm.mr.FailureCallbackResourceAdaptor(top, None)
 		{"its adaptors come back", "build(limit, track, stats)\nrmm.DeviceBuffer(size=64 * MIB)", recorder.AckDone, 64 * mib, "has no maximum",
 			"StatisticsResourceAdaptor TrackingResourceAdaptor LimitingResourceAdaptor PoolMemoryResource CudaMemoryResource"},
 		{"something lives in it", "build(stats)\nkept = [rmm.DeviceBuffer(size=64 * MIB), rmm.DeviceBuffer(size=1)]", recorder.AckFailed, -1, "2 live allocations hold 64.0 MiB", ""},
+		{"one thing lives in it", "build(stats)\nkept = rmm.DeviceBuffer(size=64 * MIB)", recorder.AckFailed, -1, "1 live allocation holds 64.0 MiB: free it first", ""},
 		{"garbage alone lives in it", "build(stats)\nring = [rmm.DeviceBuffer(size=64 * MIB)]\nring.append(ring)\ndel ring", recorder.AckDone, 64 * mib, "", ""},
 		{"nobody knows", "build()", recorder.AckFailed, -1, "enable statistics first", ""},
 		{"a frame of the program hides what lives", "build(stats)\nkept = rmm.DeviceBuffer(size=MIB)\npush = True", recorder.AckFailed, -1, "a frame of its own", ""},

@@ -117,7 +117,7 @@ assert not memory.RECLAIMED
 	t.Run("what recording does is said", func(t *testing.T) {
 		why := said[*recorder.Ack](t, all).Result
 		if !slices.ContainsFunc(why, func(l recorder.ResultLine) bool {
-			return strings.Contains(l.What, "set_auto_record(True)") && strings.Contains(l.Why, "1 that are there already are not")
+			return strings.Contains(l.What, "set_auto_record(True)") && strings.Contains(l.Why, "of those that are there already, 1 is not")
 		}) {
 			t.Errorf("%+v", why)
 		}
@@ -236,7 +236,7 @@ drain()
 assert not memory.recorded_arenas() and not memory.auto_record_enabled()
 `, func(t *testing.T, all *told) {
 			lines := said[*recorder.Ack](t, all).Result
-			if !slices.ContainsFunc(lines, func(l recorder.ResultLine) bool { return strings.Contains(l.Why, "forgets the 1 arenas") }) {
+			if !slices.ContainsFunc(lines, func(l recorder.ResultLine) bool { return strings.Contains(l.Why, "forgets 1 arena that it had recorded") }) {
 				t.Errorf("%+v", lines)
 			}
 		}},

@@ -120,6 +120,10 @@ memory.configure_memory_pool()
 memory._stats_adaptor.allocate(1000)
 memory._stats_adaptor.allocate(500)
 `, false, "not rebuilt", "2 live allocations hold 1.5 KiB: free them first", 0},
+		{"nor over one", `
+memory.configure_memory_pool()
+memory._stats_adaptor.allocate(512)
+`, false, "not rebuilt", "1 live allocation holds 512 B: free it first", 0},
 		{"tier C has none", `
 os.environ["VIBESPATIAL_GPU_MANAGED_MEMORY"] = "1"
 memory.configure_memory_pool()

@@ -190,6 +190,11 @@ def monotonic():
     return time.monotonic_ns()
 
 
+def plural(count, noun):
+    """A count as a sentence says it: "1 arena", "2 arenas"."""
+    return "%d %s" % (count, noun if count == 1 else noun + "s")
+
+
 def in_units(size):
     """Bytes as a sentence says them: "16.0 MiB"."""
     size = int(size)

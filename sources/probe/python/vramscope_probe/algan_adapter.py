@@ -16,7 +16,7 @@ import gc
 import time
 import weakref
 
-from .adapter import Adapter, register
+from .adapter import Adapter, plural, register
 from .algan_replay import AlganReplay, algan_tree
 from .arena_events import CalibrationPart, EventBatch
 from .arena_record import still_told
@@ -341,14 +341,15 @@ class AlganAdapter(Adapter):
             module.set_auto_record(True)
             report.line("algan: set_auto_record(True)", why=(
                 "arenas made from now on are recorded" + (
-                    "; %d that are there already are not" % silent if silent > 0 else "")))
+                    "; of those that are there already, %d %s not" % (silent, "is" if silent == 1 else "are") if silent > 0 else "")))
             report.acted = True
             return
         forgotten = len(module.recorded_arenas())
         module.set_auto_record(False)
         report.acted = True
         report.line("algan: set_auto_record(False)", why=(
-            "algan forgets the %d arenas that it had recorded; a calibration dump keeps them" % forgotten if forgotten else ""))
+            "algan forgets %s that it had recorded; a calibration dump keeps %s" % (
+                plural(forgotten, "arena"), "it" if forgotten == 1 else "them") if forgotten else ""))
 
     def _living(self):
         """The id() of every arena that is known and there."""

@@ -2,7 +2,7 @@
 into scope trees and batches of events, and samples the registered arenas."""
 import time
 
-from .adapter import Adapter, register
+from .adapter import Adapter, plural, register
 from .arena_events import CalibrationPart, unpacked_events
 from .arena_record import ArenaRecord, arena_device, still_told
 from .names import FOLD_LOCK, NAMES
@@ -212,8 +212,8 @@ class ArenaAdapter(Adapter):
         if faults and ns - self._faults_at >= FAULTS_PERIOD:
             self._faults_told, self._faults_at = SCOPE_FAULTS.count, ns
             publish({"t": "note", "ns": ns, "level": "warning", "text": (
-                "%d times an arena or scope of the program could not be noted, the last time for %s: "
-                "see that its pointers can be read" % (faults, SCOPE_FAULTS.last))})
+                "%s an arena or scope of the program could not be noted, the last time for %s: "
+                "see that its pointers can be read" % ("once" if faults == 1 else "%d times" % faults, SCOPE_FAULTS.last))})
 
     def sample(self, out):
         for handle in ARENA_HANDLES.living():
@@ -284,7 +284,7 @@ class ArenaAdapter(Adapter):
         if on:
             self.armed = self._record_due = True
             self._forget_due = False
-            report.line("keep the events of %d arenas and scope stacks of the program's own" % living,
+            report.line("keep the events of the program's own arenas and scope stacks, %d at this moment" % living,
                         why="from now on: what was before is not known event by event")
             report.acted = True
             return
@@ -292,7 +292,7 @@ class ArenaAdapter(Adapter):
         self.armed = self._record_due = False
         self._forget_due = True
         report.line("stop to keep the events of the program's own arenas",
-                    why="the events of %d arenas are forgotten; a calibration dump keeps them" % forgotten if forgotten else "")
+                    why="the events of %s are forgotten; a calibration dump keeps them" % plural(forgotten, "arena") if forgotten else "")
 
 
 ARENA_ADAPTER = register(ArenaAdapter())

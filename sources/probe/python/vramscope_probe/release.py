@@ -7,7 +7,7 @@ import gc
 import os
 import time
 
-from .adapter import ADAPTERS, Adapter, Sets
+from .adapter import ADAPTERS, Adapter, Sets, plural
 from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
@@ -114,7 +114,7 @@ def _collect(report):
     """Has Python find what only cycles keep alive; finalisers run here."""
     began = time.monotonic_ns()
     found = gc.collect()
-    report.line("collect garbage: %d unreachable objects" % found, took=time.monotonic_ns() - began)
+    report.line("collect garbage: %s" % plural(found, "unreachable object"), took=time.monotonic_ns() - began)
 
 
 def _reclaim(device, args, report):

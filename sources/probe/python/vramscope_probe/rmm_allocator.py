@@ -2,7 +2,7 @@
 import gc
 import sys
 
-from .adapter import Adapter, in_units, register
+from .adapter import Adapter, in_units, plural, register
 from .cupy_allocator import CUPY
 from .device import DRIVER, DriverFree, gpu_uuid, gpus_of
 from .torch_allocator import TORCH
@@ -162,13 +162,13 @@ class RmmAdapter(Adapter):
         gc.collect()
         counts = chain.statistics()
         if counts.current_count != 0:
-            return "%d live allocations hold %s: free them first" % (counts.current_count, in_units(counts.current_bytes))
+            return still_held(counts.current_count, counts.current_bytes)
         if self.in_frame(ordinal, chain, counts):
             return "the program counts in a frame of its own, which hides what lived before it: ask again after the frame"
         for resource in chain.resources:
             held = resource.get_allocated_bytes() if hasattr(resource, "get_allocated_bytes") else 0
             if held:
-                return "%s counts %d live bytes: free them first" % (type(resource).__name__, held)
+                return "%s counts %s: free what holds them first" % (type(resource).__name__, plural(held, "live byte"))
         middle = [name for name in chain.names()[:-1] if name not in self.ADAPTORS + ("PoolMemoryResource",)]
         if middle or chain.names()[-1] not in ("CudaMemoryResource", "ManagedMemoryResource"):
             return "it was set up with %s, which only the program can build again" % ", ".join(middle or chain.names()[-1:])
@@ -200,6 +200,13 @@ class RmmAdapter(Adapter):
             why = "of %s some stay: somebody still holds the old pool" % in_units(size)
         free.line(report, "rmm: reinitialize", why)
         report.acted = True
+
+
+def still_held(count, size):
+    """Why a pool cannot be built again in which count allocations of size bytes
+    in all live."""
+    one = count == 1
+    return "%s %s %s: free %s first" % (plural(count, "live allocation"), "holds" if one else "hold", in_units(size), "it" if one else "them")
 
 
 def owned_elsewhere(chain):

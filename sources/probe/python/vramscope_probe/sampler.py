@@ -2,7 +2,7 @@
 import sys
 import time
 
-from .adapter import ADAPTERS, Adapter, Sets
+from .adapter import ADAPTERS, Adapter, Sets, plural
 from .safepoint import described
 
 MAXIMUM_SETS = 512  # of a sample
@@ -41,7 +41,7 @@ class Sampler:
             self._ask(adapter, now, out)
         sets = out.sets
         if len(sets) > MAXIMUM_SETS:
-            self.note("probe", "%d counter sets were left out of a sample" % (len(sets) - MAXIMUM_SETS))
+            self.note("probe", "a sample lacks %s: it has the first %d" % (plural(len(sets) - MAXIMUM_SETS, "counter set"), MAXIMUM_SETS))
             del sets[MAXIMUM_SETS:]
         record = {"t": "s", "src": self.src, "ns": now, "seq": self.number, "sets": sets}
         if self._told:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 
-from .adapter import monotonic
+from .adapter import monotonic, plural
 from .outlet import OUTLET
 from .safepoint import SAFE_POINT
 from .sampler import Sampler
@@ -207,7 +207,7 @@ class Service:
             look, self._looked = True, now
             self._look_around()
         if self.server.unencoded:
-            self.sampler.note("probe", "%d records were too long to be sent" % self.server.unencoded)
+            self.sampler.note("probe", "%s too long to be sent" % plural(self.server.unencoded, "record"))
             self.server.unencoded = 0
         self.server.publish_sample(self.sampler.sample(look))
 

@@ -11,10 +11,10 @@ import os
 import sys
 import time
 
-from .adapter import Adapter, in_units, register
+from .adapter import Adapter, register
 from .device import DRIVER, DriverFree, gpu_uuid, gpus_of
 from .names import POOL_NUMBERS
-from .rmm_allocator import RmmChain
+from .rmm_allocator import RmmChain, still_held
 
 #: The call that a raster pool's numbers come from.
 RASTER_CALL = "vibespatial.raster.memory.memory_pool_stats (as asked for, not rounded)"
@@ -264,7 +264,7 @@ class VibespatialRaster(VibespatialPool):
             return
         live = self.stats().get("current_count", 0) if tier != "fallback" else 0
         if live:
-            self.refuse(report, "%d live allocations hold %s: free them first" % (live, in_units(self.stats().get("current_bytes", 0))))
+            self.refuse(report, still_held(live, self.stats().get("current_bytes", 0)))
             return
         before = self.adaptor()
         free = DriverFree([self.ordinal()])
