@@ -236,7 +236,9 @@ drain()
 assert not memory.recorded_arenas() and not memory.auto_record_enabled()
 `, func(t *testing.T, all *told) {
 			lines := said[*recorder.Ack](t, all).Result
-			if !slices.ContainsFunc(lines, func(l recorder.ResultLine) bool { return strings.Contains(l.Why, "forgets 1 arena that it had recorded") }) {
+			if !slices.ContainsFunc(lines, func(l recorder.ResultLine) bool {
+				return strings.Contains(l.Why, "forgets 1 arena that it had recorded")
+			}) {
 				t.Errorf("%+v", lines)
 			}
 		}},

@@ -78,6 +78,34 @@ look()
 	}
 }
 
+// The same goes for an arena of the program's own that notes nothing and opens no
+// scope; one that is new and empty may note everything that comes.
+func TestScopesOfArenasThatTellNothingKnowNoCounts(t *testing.T) {
+	for _, test := range []struct {
+		name, script string
+		peak, bound  int64
+	}{
+		{"new and empty", ``, 0, 0},
+		{"in use", `memory.up(10)`, 10, 100},
+		{"it was in use", "memory.up(30); memory.down(30); sample()", 30, 100},
+		{"empty for long", "probe.ARENA_ADAPTER._records[handle.number].made -= probe.NOTE_IS_LATE", 0, 100},
+		{"it notes", "memory.up(10); handle.alloc(10)", 10, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := drive(t, silent+`
+memory = Silent(True)
+handle = probe.arena("silent", memory)
+drain()
+`+test.script+`
+look()
+`)
+			if root := all.tree(t, "silent").Root(); root.Peak != test.peak || root.PeakBound != test.bound {
+				t.Errorf("%+v, want a peak of %d and at most %d", root, test.peak, test.bound)
+			}
+		})
+	}
+}
+
 // An arena keeps its tree and its numbers when its buffer is given back, but
 // nothing of it is in use any more.
 func TestScopesOfArenasThatAreReleased(t *testing.T) {

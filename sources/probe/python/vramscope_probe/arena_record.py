@@ -1,11 +1,13 @@
 """The probe's side of one registered arena: what is known of it, its scope
 tree, and its events on their way out. For the probe's thread alone."""
+import time
+
 from .arena_events import EventBatch, EventLog
 from .device import gpu_uuid
 from .names import NAMES
 from .scope_tree import OP_ALLOC, OP_NEW, OP_PERSIST, OP_SET, OP_UNSEEN, ScopeTree
 from .scope_tree import OP_CLOSE, OP_MARK, OP_OPEN, OP_RELEASE, OP_RESET, OP_RESTORE
-from .unseen_moves import UnseenMoves
+from .unseen_moves import NO_BOUND, UnseenMoves
 
 #: The caller of bytes that no note told of: pointers had moved when a scope
 #: was opened or closed.
@@ -285,4 +287,18 @@ class ArenaRecord:
             entry["gone"] = self.gone
         if self.marks:
             entry["marks"] = list(self.marks)
-        return tree.fill(entry)
+        tree.fill(entry)
+        if not self._unseen.noted and not entry["root"].get("pm"):
+            self._bound_root(entry)
+        return entry
+
+    def _bound_root(self, entry):
+        """Says of an arena in use that nobody tells of what it allocates: how
+        often it did, and how high it stood between two looks, is not known. One
+        that is new and empty may yet tell of everything."""
+        in_use = entry["f"] + entry["len"] - entry["r"]
+        highest = max(entry["hw"], in_use)
+        if highest or time.monotonic_ns() - self.made >= NOTE_IS_LATE:
+            entry["root"]["pm"] = entry["len"] or NO_BOUND
+        if highest > entry["root"].get("p", 0):
+            entry["root"]["p"] = highest
