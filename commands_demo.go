@@ -144,7 +144,8 @@ func demoError(err error) error {
 }
 
 // startDemo starts a demo render in a process of its own and watches it until
-// the hub closes; nil flags are the defaults. The note, if any, says why.
+// the hub closes; nil flags are the defaults. The note, if any, says in place of
+// what it runs.
 func (p *program) startDemo(h *hub, flags *demoFlags, note string) {
 	if flags == nil {
 		flags = defaultDemo()
@@ -154,6 +155,9 @@ func (p *program) startDemo(h *hub, flags *demoFlags, note string) {
 	case err != nil && h.ctx.Err() == nil:
 		h.fail(demoError(err))
 	case err == nil && note != "":
+		h.mutex.Lock()
+		h.standIn = id
+		h.mutex.Unlock()
 		h.note(id, note)
 	}
 }

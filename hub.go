@@ -42,6 +42,7 @@ type hub struct {
 	nvml    *nvml.Source
 	dumps   *dumpShelf
 	costs   map[string]bool // calibration files that are open, by ID
+	standIn string          // ID of the demo that runs because nothing was there; "" without one
 }
 
 // attached is a source that runs.
@@ -301,6 +302,14 @@ func (h *hub) Send(viewID string, command *recorder.Command) error {
 
 // sendTimeout bounds the handing over of a command, not its carrying out.
 const sendTimeout = 5 * time.Second
+
+// StandIn is the ID of the demo that runs because nothing was there to watch, ""
+// while there is none.
+func (h *hub) StandIn() string {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.standIn
+}
 
 // Show passes on what the screen shows, so that the rest costs nothing.
 func (h *hub) Show(interest ui.Interest) {

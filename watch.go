@@ -166,7 +166,7 @@ func (p *program) showAt(h *hub, moments map[string]dump.Moment) error {
 		_ = h.close()
 		return err
 	}
-	options.Warnings, options.Moments, options.Source = p.warnings, moments, p.begin
+	options.Warnings, options.Moments, options.Source, options.StandIn = p.warnings, moments, p.begin, h.StandIn
 	if h.hasFiles() {
 		terminal.Frames = ui.FramesFile
 	}

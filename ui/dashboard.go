@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -67,13 +66,15 @@ type Dashboard struct {
 	interest Interest
 	choices  choices
 	sent     []sentCommand
-	batch    *sentBatch  // what a key sent last, where that went to several programs
-	armed    sentCommand // that had the recorded program keep a recording of its own
-	besides  besideLine  // about a recording, while it waits for an answer
-	offered  string      // ID of the source that c offers first: a file just written, or what was looked at before it
-	cameBack string      // ID of the run that was offered last
-	dumps    dumpWork    // what panes on a memory dump have had worked out
-	later    []tea.Cmd   // what a typed command started
+	batch    *sentBatch      // what a key sent last, where that went to several programs
+	armed    sentCommand     // that had the recorded program keep a recording of its own
+	besides  besideLine      // about a recording, while it waits for an answer
+	offered  string          // ID of the source that c offers first: a file just written, or what was looked at before it
+	cameBack string          // ID of the run that was offered last
+	aside    map[string]bool // sources that are not looked at and whose trouble was told, since another was looked at
+	newcomer string          // ID of the program that was offered in place of a stand-in
+	dumps    dumpWork        // what panes on a memory dump have had worked out
+	later    []tea.Cmd       // what a typed command started
 
 	hintsMade [keymap.ContextCount][]keymap.Hint
 	dumpHints [keymap.ContextCount][]keymap.Hint // on a memory dump
@@ -95,6 +96,10 @@ type message struct {
 	wall int64 // Unix ns
 	kept bool
 	said bool // it answers a key: the next key takes it away, or lets go of it
+
+	source string // ID of the source whose trouble it tells, "" where it tells something else
+	until  int64  // monotonic ns until which it stands, where that source is not looked at; 0 is for good
+	ended  bool   // it tells that a source broke off
 
 	command string     // ID of the command that it waits for the answer of
 	batch   *sentBatch // of which it tells, in lines
@@ -230,9 +235,11 @@ func (d *Dashboard) takeData() {
 		d.snapshot = &model.Snapshot{}
 	}
 	d.setScene()
+	d.dropAside()
 	d.readLog()
 	d.followCommands()
 	d.offerComeback()
+	d.offerNewcomer()
 	d.refreshChooser()
 	if d.scene.dumpOf(); d.choices.dump.refused != nil {
 		d.say(widget.StatusError, d.choices.dump.refused.Error())
@@ -266,74 +273,15 @@ func (d *Dashboard) setScene() {
 		s.beside = shown.Beside(s.view)
 		s.device = d.choices.memoryOf(s.view)
 	}
+	turned := d.scene.newest != nil && (s.newest == nil || s.newest.ID != d.scene.newest.ID)
 	d.scene = s
-}
-
-// readLog shows what the log says since it was last looked at: the newest
-// result of a command or the newest trouble stays in the message line.
-func (d *Dashboard) readLog() {
-	for _, entry := range d.snapshot.Since(d.seen) {
-		d.seen = entry.Seq
-		switch {
-		case d.batch.tells(&entry):
-		case d.besides.tells(&entry):
-			d.message = message{kind: actionKind(entry), text: d.besides.answered(&entry), wall: d.wallAt(entry.Ns), kept: true}
-			d.besides = besideLine{}
-		case entry.Kind == model.EntryAction:
-			d.message = message{kind: actionKind(entry), text: entry.Title() + ": " + entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
-		case isEnd(&entry) && d.looksAt(entry.Source) && d.message.command == "":
-			d.message = message{kind: widget.StatusWarning, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
-		case d.message.kept:
-		case isRemark(&entry) && d.looksAt(entry.Source):
-			d.message = message{kind: widget.StatusWarning, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
-		case entry.Level == model.LevelError, entry.Kind == model.EntryOOM:
-			d.message = message{kind: widget.StatusError, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns)}
-		}
+	if turned {
+		d.leaveAside()
 	}
-}
-
-// isRemark says whether an entry is a warning of a source about itself, such as a
-// note of the program: it is shown where that source is looked at.
-func isRemark(entry *model.Entry) bool {
-	return entry.Level == model.LevelWarning && (entry.Kind == model.EntrySource || entry.Kind == model.EntryNote)
-}
-
-// isEnd says whether an entry is of a source that broke off: that is seen also
-// where an older result stands.
-func isEnd(entry *model.Entry) bool {
-	return entry.Kind == model.EntrySource && entry.Level != model.LevelInfo
-}
-
-// looksAt says whether a live source, or a view of it, is the one that is looked
-// at.
-func (d *Dashboard) looksAt(source string) bool {
-	newest := d.scene.newest
-	return newest != nil && (newest.ID == source || newest.Source == source) && newest.File == ""
-}
-
-// manySteps is from how many steps on a command's line says where each is told.
-const manySteps = 3
-
-// stepsText says where to read what a command did, step by step.
-func stepsText(entry model.Entry) string {
-	if len(entry.Detail) < manySteps {
-		return ""
-	}
-	return fmt.Sprintf(" · 7 tells each of the %d steps", len(entry.Detail))
 }
 
 // wallAt is a moment in monotonic ns of this machine in Unix ns.
 func (d *Dashboard) wallAt(ns int64) int64 { return d.snapshot.Wall - (d.snapshot.Now - ns) }
-
-func actionKind(entry model.Entry) widget.StatusKind {
-	switch entry.Level {
-	case model.LevelError:
-		return widget.StatusError
-	case model.LevelWarning:
-		return widget.StatusWarning
-	}
-	return widget.StatusOK
-}
 
 // say puts a message into the line at the bottom. What went wrong with a key is
 // kept like an action's result.

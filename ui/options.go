@@ -30,6 +30,9 @@ type Options struct {
 	// Moments are the moments of memory dumps to begin with, by the IDs of their
 	// sources; the end state of a dump that has none here.
 	Moments map[string]dump.Moment
+	// StandIn is the ID of a source that is shown because nothing else was there,
+	// "" while there is none. It may be asked at any time; nil knows of none.
+	StandIn func() string
 	// Place is a new file, by its whole path, that a program can be told to write
 	// for a command; "" where none is known that it can reach. nil knows none.
 	Place func(view *model.SourceView, command string) string
