@@ -41,6 +41,9 @@ class PoolMemoryResource(Adaptor):
         self._used += -(-size // 256) * 256
         self._size = max(self._size, self._used)
 
+    def give(self, size):
+        self._used -= -(-size // 256) * 256
+
 
 class FailureCallbackResourceAdaptor(Adaptor):
     pass
@@ -64,11 +67,8 @@ class StatisticsResourceAdaptor(Adaptor):
         counts.total_count += 1
         counts.peak_bytes = max(counts.peak_bytes, counts.current_bytes)
         counts.peak_count = max(counts.peak_count, counts.current_count)
-        layer = self
-        while hasattr(layer, "get_upstream"):
-            layer = layer.get_upstream()
-            if hasattr(layer, "take"):
-                layer.take(size)
+        for pool in self.pools():
+            pool.take(size)
 
     def deallocate(self, pointer, size):
         self.free(size)
@@ -76,3 +76,12 @@ class StatisticsResourceAdaptor(Adaptor):
     def free(self, size):
         self.allocation_counts.current_bytes -= size
         self.allocation_counts.current_count -= 1
+        for pool in self.pools():
+            pool.give(size)
+
+    def pools(self):
+        layer = self
+        while hasattr(layer, "get_upstream"):
+            layer = layer.get_upstream()
+            if hasattr(layer, "take"):
+                yield layer
