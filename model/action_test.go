@@ -97,6 +97,10 @@ func TestWhatAKeyMayDo(t *testing.T) {
 			counters("arena:0", recorder.OfArena, "host", "pool:1", nil),
 		}
 	})
+	oneBlock := change(func(v *SourceView) {
+		v.Pools = livePool.Pools
+		v.Sets = []recorder.CounterSet{counters("pool:1", recorder.OfPool, "host", "", map[recorder.Counter]int64{recorder.LiveBlocks: 1, recorder.Allocated: 55 << 20})}
+	})
 	for _, check := range []struct {
 		name     string
 		view     *SourceView
@@ -115,6 +119,7 @@ func TestWhatAKeyMayDo(t *testing.T) {
 		{"ended", change(func(v *SourceView) { v.Status, v.StatusWhy = StatusEnded, "exit 0" }), recorder.CommandReclaim, false, "it is ended: exit 0"},
 		{"silent", change(func(v *SourceView) { v.Status = StatusStale }), recorder.CommandReclaim, false, ""},
 		{"live blocks", livePool, recorder.CommandRebuild, false, "2113 live allocations hold 18.4 GiB in device pool, among them arena:0"},
+		{"a live block", oneBlock, recorder.CommandRebuild, false, "1 live allocation holds 55.0 MiB in device pool"},
 		{"live blocks, another key", livePool, recorder.CommandForceReclaim, false, ""},
 		{"under way", change(func(v *SourceView) {
 			v.Actions = []Action{{Command: recorder.Command{ID: "1", Name: recorder.CommandReclaim, TTL: 5000}, Sent: v.Now - 1}}

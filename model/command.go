@@ -166,7 +166,11 @@ func (v *SourceView) liveBlocks() string {
 		}
 		text := fmt.Sprintf("%s in %s", countOf(live.Value, "live allocation"), poolTitle(p))
 		if bytes := v.Figure(set, recorder.Allocated); bytes.Known {
-			text = fmt.Sprintf("%s hold %s in %s", countOf(live.Value, "live allocation"), FormatBytes(bytes.Value), poolTitle(p))
+			hold := "hold"
+			if live.Value == 1 {
+				hold = "holds"
+			}
+			text = fmt.Sprintf("%s %s %s in %s", countOf(live.Value, "live allocation"), hold, FormatBytes(bytes.Value), poolTitle(p))
 		}
 		for i := range v.Sets {
 			if inner := &v.Sets[i]; inner.In == id && isAllocator(inner) {
