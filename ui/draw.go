@@ -271,6 +271,19 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	}
 	separate()
 	d.drawStatus(&p, r, view)
+	if path := d.feed.Recording(); path != "" {
+		separate()
+		p.Rune(grid.Of(themes.Error), r.Glyphs().SourceLive)
+		p.Text(style, " REC")
+	}
+	if d.wide {
+		separate()
+		p.Text(grid.Of(themes.Warning), "all of the device")
+	}
+	if d.options.ReadOnly {
+		separate()
+		p.Text(grid.Of(themes.Warning), "read-only")
+	}
 	d.drawDumpHeader(&p, separate)
 	d.drawCostHeader(&p, separate)
 	if pool := d.choices.poolOf(view); pool != nil {
@@ -288,19 +301,6 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	if view.Hello != nil && len(view.Hello.GPUs) > 0 {
 		separate()
 		p.Text(style, gpuName(view.Hello, d.scene.device))
-	}
-	if path := d.feed.Recording(); path != "" {
-		separate()
-		p.Rune(grid.Of(themes.Error), r.Glyphs().SourceLive)
-		p.Text(style, " REC")
-	}
-	if d.wide {
-		separate()
-		p.Text(grid.Of(themes.Warning), "all of the device")
-	}
-	if d.options.ReadOnly {
-		separate()
-		p.Text(grid.Of(themes.Warning), "read-only")
 	}
 }
 

@@ -140,9 +140,15 @@ func statusStyle(status model.Status) grid.Style {
 
 // showOrigins says where the numbers of the focused pane come from.
 func (d *Dashboard) showOrigins() {
-	o, ok := d.focusedPane().(originator)
+	focused := d.focusedPane()
+	o, ok := focused.(originator)
 	if !ok || d.scene.view == nil {
-		d.say(widget.StatusInfo, "the numbers of this pane are counted from the source's records")
+		text := "the numbers of this pane are counted from the source's records"
+		if focused != nil {
+			title, _ := focused.title(&d.scene)
+			text = "the numbers of \"" + title + "\" are counted from the source's records; Tab goes to the next pane"
+		}
+		d.say(widget.StatusInfo, text)
 		return
 	}
 	p := &popup{title: "Where these numbers come from", selected: -1}
