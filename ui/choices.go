@@ -2,6 +2,7 @@ package ui
 
 import (
 	"vramscope/model"
+	"vramscope/recorder"
 	"vramscope/ui/widget"
 )
 
@@ -100,17 +101,32 @@ func (c *choices) memoryOf(view *model.SourceView) string {
 	return view.FirstDevice()
 }
 
-// poolOf is the pool looked at; nil when the source has none.
+// poolOf is the pool looked at: the one that was chosen, else the newest that has
+// taken memory, else the newest. nil when the source has none.
 func (c *choices) poolOf(view *model.SourceView) *model.PoolView {
 	if view == nil || len(view.Pools) == 0 {
 		return nil
 	}
 	for _, pool := range view.Pools {
-		if pool.ID == c.pool {
+		if pool.ID == c.pool && c.pool != 0 {
 			return pool
 		}
 	}
+	for i := len(view.Pools) - 1; i >= 0; i-- {
+		if hasTaken(view, view.Pools[i]) {
+			return view.Pools[i]
+		}
+	}
 	return view.Pools[len(view.Pools)-1]
+}
+
+// hasTaken says whether a pool has memory, by its blocks or by its counters.
+func hasTaken(view *model.SourceView, pool *model.PoolView) bool {
+	if len(pool.Segments) > 0 {
+		return true
+	}
+	set := poolSet(view, pool)
+	return set != nil && max(counterOf(set, recorder.Reserved), counterOf(set, recorder.Allocated), counterOf(set, recorder.PeakAllocated)) > 0
 }
 
 // window is the stretch of time that charts show, and the cursor in it. All

@@ -181,6 +181,9 @@ func (d *Dashboard) back() {
 		_ = f.setFilter("")
 		return
 	}
+	if d.message.source != "" {
+		d.message = message{} // another may come at once: the rest is left all the same
+	}
 	switch {
 	case d.message.kept:
 		d.message = message{}

@@ -171,6 +171,7 @@ func (p *allocatorsPane) choose(s *scene) {
 	s.choices.allocator = ""
 	if p.table.Selected < len(p.rows.lines) && p.rows.lines[p.table.Selected].set != nil {
 		s.choices.allocator = p.rows.lines[p.table.Selected].set.ID
+		s.choices.choosePoolOf(s.view, p.rows.lines[p.table.Selected].set)
 	}
 }
 

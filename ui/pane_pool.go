@@ -2,6 +2,8 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 
 	"vramscope/model"
 	"vramscope/recorder"
@@ -39,7 +41,8 @@ func (p *poolPane) title(s *scene) (string, string) {
 		p.id, p.tier, p.why, p.all = pool.ID, state.Tier, state.Why, len(s.view.Pools)
 		p.name = "Pool: " + tierOf(pool)
 		if p.all > 1 {
-			p.name = "Pool " + string(grid.AppendCount(nil, pool.ID)) + ": " + tierOf(pool)
+			at := slices.Index(s.view.Pools, pool) + 1
+			p.name = fmt.Sprintf("Pool %d of %d: %s", at, p.all, tierOf(pool))
 		}
 		if state.Why != "" {
 			p.name += " (" + state.Why + ")"

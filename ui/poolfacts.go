@@ -166,6 +166,15 @@ func namedPoolSet(view *model.SourceView, pool *model.PoolView) *recorder.Counte
 	return nil
 }
 
+// choosePoolOf looks at the pool whose counters a set has, if there is one.
+func (c *choices) choosePoolOf(view *model.SourceView, set *recorder.CounterSet) {
+	for _, pool := range view.Pools {
+		if found := poolSet(view, pool); found != nil && found.ID == set.ID && pool != c.poolOf(view) {
+			c.pool, c.segment, c.block = pool.ID, 0, 0
+		}
+	}
+}
+
 // tellsNoBlocks says whether a pool has told its tier and none of its blocks:
 // what it has reserved is in segments that it does not name, or it counts
 // nothing as a pool of ours does.
