@@ -167,7 +167,7 @@ func TestPoolsOfAProgramAreChosen(t *testing.T) {
 	for d.focusedName() != layout.PoolPane {
 		press(d, "tab")
 	}
-	for _, step := range []struct{ key, want string }{{"up", "Pool 1 of 2: tier B"}, {"down", "Pool 2 of 2: tier A (asked for)"}, {"down", "Pool 2: tier A"}, {"up", "Pool 1: tier B"}} {
+	for _, step := range []struct{ key, want string }{{"up", "Pool 1 of 2: tier B"}, {"down", "Pool 2 of 2: tier A (asked for)"}, {"down", "Pool 2 of 2: tier A"}, {"up", "Pool 1 of 2: tier B"}} {
 		press(d, step.key)
 		if got := bodyText(d); !strings.Contains(got, step.want) {
 			t.Errorf("after %s there is no %q:\n%s", step.key, step.want, strings.SplitN(got, "\n", 2)[0])
