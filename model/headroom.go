@@ -31,6 +31,8 @@ type Headroom struct {
 	PressureGate Gate // less than 20 % free: the device is under pressure
 	CacheGate    Gate // 128 MiB or more cached: emptying the caches is worth while
 
+	Gone bool // the process has ended, and the device is as it is after that
+
 	pooled bool // the process has a pool there
 }
 
@@ -64,7 +66,12 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 		h.DriverUsed = driver.DeviceUsed(set)
 		h.DriverReserved = driver.Figure(set, recorder.DriverReserved)
 	}
-	h.addPools(subject, device)
+	if h.Gone = driver != nil && driver != subject && subject.isOver(); h.Gone {
+		why := missing(subject.title() + " has ended: what it held went back to the device")
+		h.PoolFree, h.PoolAtLeast, h.Cached, h.LargestBlock = why, why, why, why
+	} else {
+		h.addPools(subject, device)
+	}
 	h.Reserve = Figure{Value: reserve, Known: true, Origin: "the setting reserve"}
 	if subject.Hello != nil && subject.Hello.Reserve > 0 {
 		h.Reserve = Figure{Value: subject.Hello.Reserve, Known: true, Origin: subject.title() + " asks for it", View: subject.ID}

@@ -118,6 +118,21 @@ func TestWhatIsNotKnownStaysUnknown(t *testing.T) {
 	}
 }
 
+// TestAProgramThatEndedHoldsNothing: the device is as it is now, and the cache
+// that a program had is free on it already.
+func TestAProgramThatEndedHoldsNothing(t *testing.T) {
+	render, device := designScreen()
+	render.Goodbye = &recorder.Bye{Why: "exit 0"}
+	h := HeadroomOf(render, []*SourceView{device}, "", gib)
+	if !h.Gone || !h.Bytes.Known || h.Bytes.Value != tenth(562)-gib || h.PoolFree.Known || h.CacheGate.Known || !strings.Contains(h.PoolFree.Why, "has ended") {
+		t.Errorf("%+v", h)
+	}
+	render.File = "run.vscope" // of one moment, its end
+	if h := HeadroomOf(render, []*SourceView{device}, "", gib); h.Gone || !h.PoolFree.Known {
+		t.Errorf("in a recording: %+v", h)
+	}
+}
+
 // TestWhyThereIsNoDevice: what is said is what can be done, which is nothing in a
 // file.
 func TestWhyThereIsNoDevice(t *testing.T) {

@@ -70,6 +70,9 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 // what others use, what the driver keeps, and what is free. Mark stands for about.
 func (p *headroomPane) reckon(s *scene, h *model.Headroom, mark rune) {
 	own := s.inside().Driver.Or(s.inside().Held)
+	if h.Gone {
+		own = model.Figure{} // none of what is used now is its own
+	}
 	inPool := int64(0)
 	if h.PoolAtLeast.Known && own.Known {
 		inPool = min(h.PoolAtLeast.Value, own.Value)
