@@ -72,7 +72,7 @@ func (e *UnsizedError) Error() string {
 	case UnsizedNoFrames:
 		return "no run says for how many frames it was: give the scope a parameter named " + FramesParam
 	case UnsizedOneCount:
-		return fmt.Sprintf("all runs with these parameters were for %s: record one for another number of frames", countOf(e.Frames, "frame"))
+		return fmt.Sprintf("all runs were for %s: record another number", countOf(e.Frames, "frame"))
 	case UnsizedMoves:
 		return "the scope restores marks or sets the arena's pointers, which a replay cannot follow: take its peak as it is"
 	}

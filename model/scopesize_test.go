@@ -99,7 +99,7 @@ func TestScopeThatIsNotSolved(t *testing.T) {
 			a.scopes[0].End()
 		}, UnsizedNoRun, false, "no whole run"},
 		{"no frames", func(a *renderArena) { a.open("render"); a.open("post"); a.close(); a.close() }, UnsizedNoFrames, false, "give the scope a parameter named frames"},
-		{"one frame", func(a *renderArena) { a.runPost(1); a.runPost(1) }, UnsizedOneCount, true, "were for 1 frame: record one for another number of frames"},
+		{"one frame", func(a *renderArena) { a.runPost(1); a.runPost(1) }, UnsizedOneCount, true, "were for 1 frame: record another number"},
 		{"several frames, always as many", func(a *renderArena) { a.runPost(4) }, UnsizedOneCount, false, "were for 4 frames"},
 		{"marks that are restored", func(a *renderArena) {
 			a.open("render")

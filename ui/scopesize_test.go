@@ -32,7 +32,7 @@ func TestScopeSizedForOtherFrames(t *testing.T) {
 	}{
 		{"two numbers of frames", []int64{1, 3}, "own peak for 3 frames 52 B"},
 		{"one frame alone", []int64{1, 1}, "own peak for 3 frames, at most 84 B"},
-		{"as many frames always", []int64{4, 4}, "own peak for 3 frames all runs with these parameters were for 4 frames: record one for another number of frames"},
+		{"as many frames always", []int64{4, 4}, "own peak for 3 frames all runs were for 4 frames: record another number"},
 	} {
 		d := newScreen(t, framesFixture(t, test.frames...).snapshot(), layout.Scopes, 140, 40)
 		press(d, "home", "+", "+")
@@ -47,6 +47,16 @@ func TestScopeSizedForOtherFrames(t *testing.T) {
 		if d.popup == nil || !strings.Contains(d.popup.title, "postprocess") {
 			t.Errorf("%s: enter shows %+v", test.name, d.popup)
 		}
+	}
+}
+
+// TestWhyAScopeIsNotSizedIsWhole in a narrow terminal too.
+func TestWhyAScopeIsNotSizedIsWhole(t *testing.T) {
+	d := newScreen(t, framesFixture(t, 4, 4).snapshot(), layout.Scopes, 80, 40)
+	press(d, "home", "+", "+")
+	text := strings.Join(strings.Fields(paneText(t, d, layout.ScopePane)), " ")
+	if want := "own peak for 3 frames all runs were for 4 frames: record another number"; !strings.Contains(text, want) {
+		t.Errorf("the scope says\n%s", paneText(t, d, layout.ScopePane))
 	}
 }
 
