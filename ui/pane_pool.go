@@ -256,7 +256,10 @@ func (f *poolFacts) drawRetries(r grid.Region) {
 }
 
 func (f *poolFacts) whyNoRetries() string {
-	if f.pool != nil && f.pool.State.Tier != "B" {
+	if f.pool == nil {
+		return "it tells of no failure callback" // torch and CuPy have none
+	}
+	if f.pool.State.Tier != "B" {
 		return "no failure callback: what does not fit is the caller's to handle"
 	}
 	return "the failure callback's retries were not told"

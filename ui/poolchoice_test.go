@@ -48,3 +48,12 @@ func TestEscTakesTroubleAway(t *testing.T) {
 		t.Errorf("after Esc it says %q, zoomed %v", d.message.text, d.zoomed)
 	}
 }
+
+// TestNoFailureCallbackIsToldOf where a program has counters of a pool alone, as
+// one of torch.
+func TestNoFailureCallbackIsToldOf(t *testing.T) {
+	facts := poolFacts{}
+	if why := facts.whyNoRetries(); !strings.Contains(why, "no failure callback") {
+		t.Errorf("of torch's pool it says %q", why)
+	}
+}
