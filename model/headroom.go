@@ -86,7 +86,7 @@ func (v *SourceView) whyNoDevice() string {
 	case v.File != "":
 		return "this file does not tell of the device's memory"
 	case Obeys(v, recorder.CommandHeadroom):
-		return "nobody here tells of the device's memory: press H, and the program reads it; one that calls poll() between frames reads it each second"
+		return "nobody here tells of it: press H, and the program reads it; one that calls poll() between frames reads it each second"
 	}
 	return "no source here tells of the device's memory; see what `vramscope doctor` says"
 }
