@@ -3,6 +3,7 @@ package nvml
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -229,6 +230,13 @@ func (g *fakeGPU) count(call string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.calls[call]
+}
+
+// awaitCalls waits until a call was begun n times.
+func (g *fakeGPU) awaitCalls(call string, n int) {
+	for g.count(call) < n {
+		runtime.Gosched()
+	}
 }
 
 func (g *fakeGPU) holdMemory(hold chan struct{}) {

@@ -251,6 +251,7 @@ func TestACallThatHangsMarksItsGPUAndNoOther(t *testing.T) {
 	for range 5 { // asked at 0.25 s, late at 1.5 s
 		w.clock.advance(step)
 		awaitReading(w.listener, "GPU-2", Running)
+		stuck.awaitCalls("memory v2", 2) // late is what was asked, also where nobody has come to it yet
 	}
 	w.clock.advance(step)
 	r := awaitReading(w.listener, "GPU-1", Hanging)
@@ -278,6 +279,7 @@ func TestAHangingCallIsWaitedForAlsoAfterTheDriverCameBack(t *testing.T) {
 	hold := make(chan struct{})
 	stuck.holdMemory(hold)
 	w.clock.advance(step)
+	stuck.awaitCalls("memory v2", 2)
 	other.set(func(a *fakeAnswers) { a.code = codeUninitialized })
 	w.clock.advance(step)
 	awaitDriver(w.listener, Failed)
