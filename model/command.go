@@ -220,14 +220,6 @@ func (a *Action) Overdue(now int64) bool {
 // come, in ms: it may have begun to run at the last moment.
 const answerGrace = 30_000
 
-// RecordCommand is what the record key means for a source now.
-func RecordCommand(v *SourceView) string {
-	if v.Recording {
-		return recorder.CommandRecordOff
-	}
-	return recorder.CommandRecordOn
-}
-
 // Confirmation is the question before a command that asks first: it names every
 // process and says what will happen. It is "" for commands that do not ask.
 func Confirmation(command string, targets []*SourceView) string {

@@ -168,10 +168,6 @@ func appendAddress(buf []byte, address uint64) []byte {
 // FormatAddress is an address as records write it: "0x7f2b5c000000".
 func FormatAddress(address uint64) string { return "0x" + strconv.FormatUint(address, 16) }
 
-// ParseAddress reads an address as records write it. known is false for
-// anything else.
-func ParseAddress(text string) (address uint64, known bool) { return parseAddress([]byte(text)) }
-
 // appendInt is strconv.AppendInt with a short way for the small numbers that
 // most columns hold.
 func appendInt(buf []byte, value int64) []byte {

@@ -130,8 +130,6 @@ func (f *pythonFixture) snapshot() *model.Snapshot {
 	return f.store.Snapshot(f.ns, fixtureWall+f.ns-fixtureStart)
 }
 
-func (f *pythonFixture) view() *model.SourceView { return f.snapshot().Find(pythonSource) }
-
 // counterSet is a counter set with its numbers.
 func counterSet(id, of, name, device, in, call string, values map[recorder.Counter]int64) recorder.CounterSet {
 	set := recorder.CounterSet{ID: id, Of: of, Name: name, Device: device, In: in, Call: call}

@@ -20,7 +20,6 @@ class CupyAdapter(Adapter):
 
     def __init__(self):
         self._peaks = SampledPeaks()
-        self._default = None
 
     @property
     def period(self):

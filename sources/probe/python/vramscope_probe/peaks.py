@@ -65,14 +65,6 @@ class PeakRegions:
             del self._open[at]
             return max(0, peak - region.base)
 
-    def so_far(self, region):
-        """The same for a region that stays open."""
-        with self._lock:
-            live, _ = self._read()
-            if region not in self._open:
-                return max(0, live - region.base)
-            return max(0, self._inside(self._open.index(region), live) - region.base)
-
     def counters(self, floor_elsewhere=0, live=None):
         """The counters of a "peaks" set. floor_elsewhere is what the program's
         own accounting holds as displaced, live the counter's peak where it was

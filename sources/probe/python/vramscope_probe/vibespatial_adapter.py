@@ -130,9 +130,17 @@ class VibespatialPool(Adapter):
         pool."""
         return not device or self.ordinal() in gpus_of(device)
 
+    def top(self):
+        """The outermost RMM resource, None without RMM."""
+        raise NotImplementedError
+
+    def seat(self):
+        """Where that resource stands in RMM; nowhere without RMM."""
+        return RmmSeat(self.top())
+
     def ordinal(self):
         """The device on which the pool lies."""
-        return 0
+        return self.seat().ordinal
 
     def refuse(self, report, why):
         """Says that a rebuild was refused."""
@@ -159,27 +167,20 @@ class VibespatialRaster(VibespatialPool):
         module = self.library()
         return module._active_tier or "none" if module._configured else "none"
 
-    def adaptor(self):
+    def top(self):
         """The statistics adaptor on top of its RMM stack, None without RMM."""
         return getattr(self.library(), "_stats_adaptor", None)
 
-    def ordinal(self):
-        return self.seat().ordinal
-
-    def seat(self):
-        """Where its adaptor stands in RMM; nowhere without RMM."""
-        return RmmSeat(self.adaptor())
-
     def stats(self):
         """What its own statistics say, {} where asking could load a library."""
-        if self.tier() == "none" or self.adaptor() is None and "cupy" not in sys.modules:
+        if self.tier() == "none" or self.top() is None and "cupy" not in sys.modules:
             return {}
         return self.library().memory_pool_stats()
 
     def shape(self):
         stats = self.stats()
-        self._generations.saw(self.adaptor(), stats.get("total_count", 0))
-        return (self.tier(), self._generations.count, self.adaptor() is not None and self.seat().current)
+        self._generations.saw(self.top(), stats.get("total_count", 0))
+        return (self.tier(), self._generations.count, self.top() is not None and self.seat().current)
 
     def sample(self, out):
         tier = self.tier()
@@ -226,8 +227,8 @@ class VibespatialRaster(VibespatialPool):
     def pool_entry(self):
         tier = self.tier()
         entry = {"tier": tier, "why": self.why(tier), "gen": self._generations.count}
-        if self.adaptor() is not None:
-            entry["stack"] = layer_names(RmmChain(self.adaptor()))
+        if self.top() is not None:
+            entry["stack"] = layer_names(RmmChain(self.top()))
             entry["why"] = self.seat().noted(entry["why"])
         elif tier == "fallback":
             entry["stack"] = ["CuPy MemoryPool"]
@@ -266,10 +267,10 @@ class VibespatialRaster(VibespatialPool):
         if live:
             self.refuse(report, still_held(live, self.stats().get("current_bytes", 0)))
             return
-        before = self.adaptor()
+        before = self.top()
         free = DriverFree([self.ordinal()])
         self.library().free_pool_memory()
-        after = self.adaptor()
+        after = self.top()
         rebuilt = tier == "fallback" or after is not before
         del before, after
         free.done()
@@ -301,15 +302,7 @@ class VibespatialRuntime(VibespatialPool):
         return self.TIERS.get(self.runtime()._memory_backend, "none")
 
     def top(self):
-        """The outermost RMM resource, None without RMM."""
         return getattr(self.runtime(), "_rmm_mr", None)
-
-    def ordinal(self):
-        return self.seat().ordinal
-
-    def seat(self):
-        """Where its resource stands in RMM; nowhere without RMM."""
-        return RmmSeat(self.top())
 
     def shape(self):
         return (self.tier(), self.top() is not None and self.seat().current)

@@ -108,13 +108,6 @@ def decode_line(line):
     return None
 
 
-def shortened(text, limit):
-    """A text of at most limit characters, its controls and line ends made
-    blanks."""
-    text = "".join(c if c.isprintable() else " " for c in str(text)[:limit + 1])
-    return text if len(text) <= limit else text[:limit - 1] + "…"
-
-
 def _compact(value):
     try:
         text = _encoder.encode(value)
