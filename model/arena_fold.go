@@ -179,6 +179,37 @@ func (a *ArenaView) HighWaterIsLeast() bool {
 	return root.PeakBound > max(root.Peak, a.State.HighWater)
 }
 
+// TellsNoEvents says that a program tells of an arena's allocations as totals
+// that have no times, or does not tell of them at all: no event of the arena has
+// come, and none will. Where nothing tells that of the arena itself, as of one
+// that is new, the others of its program do.
+func (v *SourceView) TellsNoEvents(a *ArenaView) bool {
+	if a.Events > 0 {
+		return false
+	}
+	silent := a.countsWithoutTimes()
+	for _, other := range v.Arenas {
+		if other.Events > 0 {
+			return silent
+		}
+		silent = silent || other.countsWithoutTimes()
+	}
+	return silent
+}
+
+// countsWithoutTimes says that what a state tells of the arena cannot come from
+// events, which have times and are counted.
+func (a *ArenaView) countsWithoutTimes() bool {
+	if a.Events > 0 || a.Scopes == nil {
+		return false
+	}
+	root := a.Scopes.Root()
+	if root.AllocCount == 0 {
+		return root.PeakBound > 0
+	}
+	return root.PeakNs == 0
+}
+
 // Callers are the bytes allocated since events are seen (Since), by who asked
 // for them, most first. The bytes are those of the calls themselves.
 func (a *ArenaView) Callers() []Rollup { return a.callers.rollups(&a.strings) }

@@ -27,3 +27,9 @@ func (v *SourceView) SetSpans(into []SetSpan, of string) []SetSpan {
 	}
 	return into
 }
+
+// WasSampled says whether what is kept has a sample of a set.
+func (v *SourceView) WasSampled(id string) bool {
+	set := v.history.find(id)
+	return set != nil && set.series.times.len() > 0 && set.series.times.at(set.series.times.first) <= v.Now
+}

@@ -77,6 +77,112 @@ func TestTheArenaThatIsLookedAt(t *testing.T) {
 	looksAt("fifth", "none lives")
 }
 
+// TestAnUnmanagedArenaComesLast: it is looked at where no other is known, however
+// new it is and whatever has become of the others.
+func TestAnUnmanagedArenaComesLast(t *testing.T) {
+	f := &arenasFixture{fixture: newFixture(t)}
+	unmanaged := func(id int64, name string, highWater int64) {
+		f.make(id, name, highWater)
+		f.states[len(f.states)-1].Managed = false
+	}
+	unmanaged(1, "scratch", 1)
+	f.tell()
+	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
+	looksAt := func(want string) {
+		t.Helper()
+		f.tell()
+		d.show(f.snapshot())
+		if got := arenaName(d.choices.arenaOf(d.scene.view)); got != want {
+			t.Errorf("it looks at %q, want %q", got, want)
+		}
+	}
+	looksAt("scratch")
+	f.make(2, "managed", 0)
+	unmanaged(3, "newer scratch", 1)
+	looksAt("managed")
+	f.release(2)
+	looksAt("managed")
+}
+
+// TestScopesOfArenasThatComeAndGo: they are summed without a key once an arena
+// with scopes was released and another one is there, until one arena is chosen.
+func TestScopesOfArenasThatComeAndGo(t *testing.T) {
+	f := renderedFixture(t)
+	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
+	shows := func(summed bool, when string) {
+		t.Helper()
+		d.drawFrame()
+		title, _ := d.panes[layout.ScopesPane].title(&d.scene)
+		if got := strings.Contains(title, "all arenas"); got != summed {
+			t.Errorf("%s: the title is %q", when, title)
+		}
+		if got := strings.Contains(paneText(t, d, layout.ScopesPane), "├"); got == summed {
+			t.Errorf("%s: the scopes are\n%s", when, paneText(t, d, layout.ScopesPane))
+		}
+	}
+	shows(false, "one arena lives")
+	living := f.arena
+	f.newArena("frames 24-47", 16*gib)
+	f.renderFrame()
+	d.show(f.snapshot())
+	shows(false, "two arenas live")
+	living.Release("done")
+	f.state()
+	if d.show(f.snapshot()); d.scene.view.Arenas[0].State.Released == 0 {
+		t.Fatal("the first arena was not released")
+	}
+	shows(true, "one of two was released")
+	if title, _ := d.panes[layout.ScopesPane].title(&d.scene); !strings.Contains(title, "(2)") {
+		t.Errorf("two arenas have scopes, and the title is %q", title)
+	}
+
+	press(d, "A")
+	shows(false, "A looks at one")
+	press(d, "A")
+	shows(true, "and comes back")
+	press(d, ")")
+	shows(false, ") looks at the newest, where there is none after it")
+	press(d, "A")
+	shows(true, "A comes back")
+	press(d, "(")
+	shows(false, "( looks at the one before")
+	if got := arenaName(d.choices.arenaOf(d.scene.view)); got != "frames 0-23" {
+		t.Errorf("it is %q", got)
+	}
+
+	press(d, ")")
+	d.show(f.snapshot())
+	shows(false, "the newest is chosen")
+	f.arena.Release("done")
+	f.state()
+	d.show(f.snapshot())
+	shows(true, "the arena that was chosen is gone, and nothing is chosen by hand")
+
+	press(d, "d")
+	if got := d.panes[layout.ScopesPane].(*scopesPane).mode(&d.scene); got != scopesDiff {
+		t.Errorf("since a moment that is remembered, it shows mode %d", got)
+	}
+}
+
+// TestScratchArenasAreNoArenasThatComeAndGo: beside an arena that was released
+// they leave its tree, which tells more.
+func TestScratchArenasAreNoArenasThatComeAndGo(t *testing.T) {
+	f := renderedFixture(t)
+	f.arena.Release("done")
+	f.state()
+	view := f.view()
+	scratch := *view.Arenas[0]
+	scratch.ID, scratch.State, scratch.Scopes = 9, recorder.ArenaState{ID: 9, Length: 1, Reverse: 1}, nil
+	view.Arenas = append(view.Arenas, &scratch)
+	if arenasComeAndGo(view) {
+		t.Error("they are summed")
+	}
+	scratch.State.Managed = true
+	if !arenasComeAndGo(view) {
+		t.Error("beside one that manages memory they are not")
+	}
+}
+
 // TestAReleasedArenaIsNoAllocator: it has no row and counts nowhere, though it is
 // sampled on.
 func TestAReleasedArenaIsNoAllocator(t *testing.T) {

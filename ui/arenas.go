@@ -17,21 +17,16 @@ func (d *Dashboard) turnArena(action keymap.Action) {
 		d.turnMemory(action)
 		return
 	}
-	c := &d.choices
 	if action == keymap.AllArenas {
-		c.allArenas = !c.allArenas
-		if c.allArenas {
-			d.say(widget.StatusInfo, fmt.Sprintf("the scopes (4) are summed by name over %d arenas; A ends it", len(view.Arenas)))
-		} else {
-			d.say(widget.StatusInfo, "looking at "+arenaName(c.arenaOf(view))+" alone")
-		}
+		d.turnSumming()
 		return
 	}
 	step := 1
 	if action == keymap.PreviousArena {
 		step = -1
 	}
-	chosen, at, ok := c.nextArena(view, step)
+	summed := d.scene.sumsArenas()
+	chosen, at, ok := d.scene.nextArena(step)
 	if !ok {
 		d.say(widget.StatusInfo, "no other arena in that direction")
 		return
@@ -40,7 +35,22 @@ func (d *Dashboard) turnArena(action keymap.Action) {
 	if chosen.State.Released != 0 {
 		text += "; it has been released"
 	}
+	if summed {
+		text += "; A sums the scopes of all arenas again"
+	}
 	d.say(widget.StatusInfo, text)
+}
+
+// turnSumming sums the scopes over all arenas, or looks at one arena.
+func (d *Dashboard) turnSumming() {
+	c, view := &d.choices, d.scene.view
+	if !d.scene.sumsArenas() {
+		c.summing = sumAlways
+		d.say(widget.StatusInfo, "the scopes (4) are summed by name over all arenas; A looks at one again")
+		return
+	}
+	c.summing = sumNever
+	d.say(widget.StatusInfo, "looking at "+arenaName(c.arenaOf(view))+" alone; A sums the scopes of all arenas")
 }
 
 // turnMemory looks at another device of a process that has no arena.
@@ -65,22 +75,6 @@ func (d *Dashboard) turnMemory(action keymap.Action) {
 	d.choices.memory, d.choices.allocator = devices[at], ""
 	d.setScene()
 	d.say(widget.StatusInfo, fmt.Sprintf("headroom and timeline are now those of %s, device %d of %d", d.scene.headroom().Name, at+1, len(devices)))
-}
-
-// nextArena looks at the arena so many places on. It is not ok, and nothing
-// changes, where there is none.
-func (c *choices) nextArena(view *model.SourceView, step int) (chosen *model.ArenaView, at int, ok bool) {
-	current := c.arenaOf(view)
-	for i, arena := range view.Arenas {
-		if arena == current {
-			at = i + step
-		}
-	}
-	if at < 0 || at >= len(view.Arenas) {
-		return current, at - step, false
-	}
-	c.arena, c.allArenas = view.Arenas[at].ID, false
-	return view.Arenas[at], at, true
 }
 
 // arenaName is what to call an arena. Names come from the program: they are

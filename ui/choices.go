@@ -11,7 +11,7 @@ import (
 type choices struct {
 	arena      int64 // ID of the arena that was chosen, 0 is the newest that is used
 	livedArena int64 // ID of that arena once it was seen alive
-	allArenas  bool  // scopes are summed by name over all arenas
+	summing    arenaSumming
 	scope      scopeChoice
 	sums       scopeSums
 	pool       int64  // ID of the pool looked at, 0 is the newest
@@ -31,65 +31,6 @@ type choices struct {
 type deviceChoice struct {
 	view string // ID of the source that tells of it
 	set  string // ID of its counter set; a program can tell of several devices
-}
-
-// arenaOf is the arena looked at: the one that was chosen, else the newest that
-// lives and has been used, else the newest that lives, else the newest. nil when
-// the source has none.
-func (c *choices) arenaOf(view *model.SourceView) *model.ArenaView {
-	if view == nil || len(view.Arenas) == 0 {
-		return nil
-	}
-	if arena := findArena(view, c.arena); arena != nil {
-		return arena
-	}
-	newest := view.Arenas[len(view.Arenas)-1]
-	for i := len(view.Arenas) - 1; i >= 0; i-- {
-		arena := view.Arenas[i]
-		if arena.State.Released != 0 {
-			continue
-		}
-		if isUsed(arena) {
-			return arena
-		}
-		if newest.State.Released != 0 {
-			newest = arena
-		}
-	}
-	return newest
-}
-
-// findArena is the arena of an ID; nil for 0, which chooses none, and where there
-// is no such arena.
-func findArena(view *model.SourceView, id int64) *model.ArenaView {
-	if view == nil || id == 0 {
-		return nil
-	}
-	for _, arena := range view.Arenas {
-		if arena.ID == id {
-			return arena
-		}
-	}
-	return nil
-}
-
-// isUsed says whether anything was allocated in an arena, or a scope opened.
-func isUsed(arena *model.ArenaView) bool {
-	return arena.Events > 0 || arena.State.HighWater > 0 || arena.Scopes != nil && (arena.Scopes.Len() > 0 || arena.Scopes.Root().AllocCount > 0)
-}
-
-// letGo lets go of an arena that was chosen while it lived and has been released
-// since. One that was chosen after that stays chosen.
-func (c *choices) letGo(newest *model.SourceView) {
-	arena := findArena(newest, c.arena)
-	switch {
-	case arena == nil:
-		return
-	case arena.State.Released == 0:
-		c.livedArena = c.arena
-	case c.livedArena == c.arena:
-		c.arena, c.livedArena = 0, 0
-	}
 }
 
 // memoryOf is the device that a source is looked at on: the one that was chosen

@@ -210,13 +210,13 @@ func (p *arenaPane) do(action keymap.Action, s *scene) bool {
 	}
 	switch action {
 	case keymap.Up:
-		s.choices.nextArena(s.view, -1)
+		s.nextArena(-1)
 	case keymap.Down:
-		s.choices.nextArena(s.view, 1)
+		s.nextArena(1)
 	case keymap.Top:
-		s.choices.arena = s.view.Arenas[0].ID
+		s.choices.chooseArena(s.view.Arenas[0].ID)
 	case keymap.Bottom:
-		s.choices.arena = s.view.Arenas[len(s.view.Arenas)-1].ID
+		s.choices.chooseArena(s.view.Arenas[len(s.view.Arenas)-1].ID)
 	default:
 		return false
 	}
@@ -229,7 +229,7 @@ func (p *arenaPane) click(_, y, _, _ int, s *scene) {
 		return
 	}
 	if at := p.first + y/p.rows; at < len(s.view.Arenas) {
-		s.choices.arena = s.view.Arenas[at].ID
+		s.choices.chooseArena(s.view.Arenas[at].ID)
 	}
 }
 

@@ -152,7 +152,7 @@ func (p *callersPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, "Who allocates from an arena, and which item types, fills this.")
 		return
 	case a.Events == 0:
-		nothing(r, "The events of the arena fill this: they come while somebody looks at arenas or scopes.")
+		nothing(r, noCallers(s, a))
 		return
 	}
 	const least = 9

@@ -38,7 +38,7 @@ func newMarksPane() *marksPane {
 }
 
 func (*marksPane) title(s *scene) (string, string) {
-	if a := s.choices.arenaOf(s.view); a != nil && !a.TemporariesKnown {
+	if a := s.choices.arenaOf(s.view); a != nil && !a.TemporariesKnown && a.State.Released == 0 && !s.newest.TellsNoEvents(a) {
 		return "Marks", "there may be more"
 	}
 	return "Marks", ""
@@ -52,11 +52,8 @@ func (p *marksPane) draw(r grid.Region, s *scene, _ bool) {
 	case p.arena == nil:
 		nothing(r, "The saved pointers of an arena fill this.")
 		return
-	case p.Len() == 0 && !p.arena.TemporariesKnown:
-		nothing(r, "No mark is set. Temporary contexts that were open before events came are not known.")
-		return
 	case p.Len() == 0:
-		nothing(r, "No mark is set and no temporary context is open.")
+		nothing(r, noMarks(s, p.arena))
 		return
 	}
 	p.cursor.at = min(p.cursor.at, p.Len()-1)

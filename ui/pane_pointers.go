@@ -56,10 +56,11 @@ type pointersTitle struct {
 }
 
 func (p *pointersPane) title(s *scene) (string, string) {
-	if s.choices.arenaOf(s.view) == nil {
+	if a := s.choices.arenaOf(s.view); a == nil || noPointers(s, a) != "" {
 		return "Pointers", ""
 	}
-	t := pointersTitle{length: p.axis.to - p.axis.from, unit: p.axis.unit, text: p.titled.text, written: true}
+	from, to, unit := s.choices.window.axisOf(s)
+	t := pointersTitle{length: to - from, unit: unit, text: p.titled.text, written: true}
 	if t != p.titled {
 		t.text = "Pointers over " + stretchText(t.length, t.unit)
 		p.titled = t
@@ -80,8 +81,12 @@ func (*pointersPane) keys() keymap.Context { return keymap.Timeline }
 // draw draws the pane where it has no frame.
 func (p *pointersPane) draw(r grid.Region, s *scene, _ bool) {
 	a := s.choices.arenaOf(s.view)
-	if a == nil || a.Events == 0 && s.newest.FindSet("arena:"+strconv.FormatInt(a.ID, 10)) == nil {
-		nothing(r, "The pointers of an arena fill this as they move: their events come while somebody asks for them, samples always.")
+	if a == nil {
+		nothing(r, "The pointers of an arena fill this.")
+		return
+	}
+	if missing := noPointers(s, a); missing != "" {
+		nothing(r, missing)
 		return
 	}
 	p.fill(r, s, a)
@@ -91,7 +96,8 @@ func (p *pointersPane) draw(r grid.Region, s *scene, _ bool) {
 // drawFramed draws the pane with its legend in the frame.
 func (p *pointersPane) drawFramed(r grid.Region, s *scene, focused bool) {
 	p.draw(r.Sub(1, 1, r.Width()-2, r.Height()-2), s, focused)
-	if width := p.chart.LegendWidth(); s.choices.arenaOf(s.view) != nil && width+30 < r.Width() {
+	a := s.choices.arenaOf(s.view)
+	if width := p.chart.LegendWidth(); a != nil && noPointers(s, a) == "" && width+30 < r.Width() {
 		p.chart.Legend(r, r.Width()-width-2, 0)
 	}
 }

@@ -22,7 +22,7 @@ type scopePane struct {
 }
 
 func (*scopePane) title(s *scene) (string, string) {
-	if s.choices.allArenas {
+	if s.sumsArenas() {
 		return "Scope, in all arenas", ""
 	}
 	return "Scope", ""
@@ -36,7 +36,7 @@ func (p *scopePane) draw(r grid.Region, s *scene, _ bool) {
 	switch {
 	case s.view == nil || len(s.view.Arenas) == 0:
 		nothing(r, "The scope that is selected among the scopes fills this.")
-	case s.choices.allArenas:
+	case s.sumsArenas():
 		p.drawSum(r, s)
 	case s.choices.scope.path == nil:
 		nothing(r, "No scope is selected: select one among the scopes (4).")
@@ -295,7 +295,7 @@ func paramsText(params []arena.Param) string {
 // details are all numbers of the scope, to the byte.
 func (p *scopePane) details(s *scene) (string, []string) {
 	choice := &s.choices.scope
-	if s.view == nil || choice.path == nil || s.choices.allArenas {
+	if s.view == nil || choice.path == nil || s.sumsArenas() {
 		return "", nil
 	}
 	a := s.choices.arenaOf(s.view)

@@ -73,7 +73,7 @@ func (*scopesPane) keys() keymap.Context { return keymap.Tree }
 // mode is how the scopes of a scene are shown.
 func (p *scopesPane) mode(s *scene) scopesMode {
 	switch {
-	case s.choices.allArenas && s.view != nil:
+	case s.sumsArenas():
 		return scopesSum
 	case s.baseline != nil && s.view != nil:
 		return scopesDiff
@@ -95,13 +95,13 @@ func (p *scopesPane) take(s *scene) (mode scopesMode, missing string) {
 	switch mode {
 	case scopesSum:
 		p.sums.take(s, p.order)
-		missing = p.emptied(len(p.sums.rows), "No scope was opened in any arena of this source.")
+		missing = p.emptied(s, len(p.sums.rows), noScopesAnywhere)
 	case scopesDiff:
 		p.diff.take(s, p.order)
-		missing = p.emptied(len(p.diff.visible), "No scope has changed since the moment that is remembered. d forgets it.")
+		missing = p.emptied(s, len(p.diff.visible), noScopeChanged)
 	default:
 		p.tree.take(s)
-		missing = p.emptied(p.tree.rowCount(), "No scope was opened in this arena yet: scopes are recorded while events are asked for.")
+		missing = p.emptied(s, p.tree.rowCount(), noScopesHere)
 		if p.tree.lost {
 			missing = "This arena has no scope " + rootText(p.tree.roots) + ". A comma leads back out of it."
 		}
@@ -110,14 +110,20 @@ func (p *scopesPane) take(s *scene) (mode scopesMode, missing string) {
 }
 
 // emptied is what to say of so many rows; "" where there are some.
-func (p *scopesPane) emptied(rows int, text string) string {
+func (p *scopesPane) emptied(s *scene, rows int, why func(*scene) string) string {
 	switch {
 	case rows > 0:
 		return ""
 	case p.typed != "":
 		return "No scope matches the filter. Esc clears it."
 	}
-	return text
+	return why(s)
+}
+
+func noScopesHere(s *scene) string { return noScopes(s, s.choices.arenaOf(s.view)) }
+
+func noScopeChanged(*scene) string {
+	return "No scope has changed since the moment that is remembered. d forgets it."
 }
 
 // rootText is the path of the scope that was drilled into.
@@ -132,7 +138,7 @@ func (p *scopesPane) title(s *scene) (string, string) {
 	t := scopesTitle{mode: p.mode(s), order: p.order, typed: p.typed, lost: p.tree.lost, written: true}
 	switch t.mode {
 	case scopesSum:
-		t.arenas = len(s.view.Arenas)
+		t.arenas = withScopes(s.view)
 	case scopesDiff:
 		t.hidden, t.since, t.same = p.diff.hidden, s.baseline, s.baseline.view.ID == s.view.ID
 	default:

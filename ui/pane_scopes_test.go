@@ -324,7 +324,6 @@ func TestAllArenasTogether(t *testing.T) {
 	f.newArena("frames 24-47", 16*gib)
 	f.renderFrame()
 	d := newScreen(t, f.snapshot(), layout.Scopes, 120, 32)
-	press(d, "A")
 	text := paneText(t, d, layout.ScopesPane)
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "projection") && !strings.Contains(line, " 2 │") {
@@ -340,7 +339,7 @@ func TestAllArenasTogether(t *testing.T) {
 		t.Errorf("beside stands\n%s", paneText(t, d, layout.ScopePane))
 	}
 	press(d, "(")
-	if d.choices.allArenas || d.choices.arenaOf(d.scene.view).State.Name != "frames 0-23" {
+	if d.scene.sumsArenas() || d.choices.arenaOf(d.scene.view).State.Name != "frames 0-23" {
 		t.Errorf("the arena before is %q", d.choices.arenaOf(d.scene.view).State.Name)
 	}
 	if got := scopeNames(t, d); !slices.Contains(got, "gather") {

@@ -159,10 +159,8 @@ func (p *streamPane) take(s *scene) (missing string) {
 // emptied says what would fill the list.
 func (p *streamPane) emptied(s *scene, a *model.ArenaView) string {
 	switch {
-	case a.Events == 0 && s.newest.File != "":
-		return "This recording holds no events of the arena, only its states and samples: record while arenas or scopes are looked at."
 	case a.Events == 0:
-		return "No event was told yet. They come while somebody looks at arenas or scopes, from the source's next state on."
+		return noEvents(s, a)
 	case p.of.reach == reachOwn:
 		return "The scope itself has no events among those that are kept: right shows those inside it."
 	}
