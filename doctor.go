@@ -101,6 +101,9 @@ func diagnosePythons(snapshot *model.Snapshot, silent map[int]probe.Name, say fu
 		switch obstacle := process.Obstacle(); {
 		case launch.Launched(process.PID):
 			say(true, what+": started by vramscope run", "the probe starts with the first GPU library that it loads")
+		case process.IsAlganDaemon():
+			say(false, what+": algan's daemon, without a probe", fmt.Sprintf("scripts that algan hands to it render there unseen: "+
+				"start them with vramscope run, which keeps them in their own process, or stop it (kill %d) and start it with %s", process.PID, daemonWithProbe))
 		case obstacle != nil:
 			say(false, what, obstacle.Error())
 		default:

@@ -41,6 +41,11 @@ on to your own; it cannot enter a Python with -I, -E or -S. It lies in your cach
 directory, so that Python compiles it once. A script that names no interpreter is
 run by /bin/sh, as elsewhere.
 
+algan hands scripts to a daemon of its own, where this run would not see them: it
+is told to render them here (ALGAN_USE_DAEMON=0), so they start cold, unless that
+variable is set. What the daemon renders is seen where it was started with
+vramscope run -- python -m algan.daemon.
+
 With --record this process keeps what the probes tell, the last minutes of a
 program that is killed too, and torch's memory snapshot is written beside it
 where an allocation fails.

@@ -26,9 +26,10 @@ type programRun struct {
 	door    *launch.Door
 	options launch.Options
 	tape    *runRecording // nil where nothing is recorded
-	older   []string      // snapshots that were there before
-	kills   int64         // by the kernel for want of memory, before
-	counted bool          // whether kills is known
+	handed  *launch.HandOffs
+	older   []string // snapshots that were there before
+	kills   int64    // by the kernel for want of memory, before
+	counted bool     // whether kills is known
 }
 
 // run starts the program and waits for it. Its error holds the exit code.
@@ -45,6 +46,7 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 		return runFailure(err)
 	}
 	defer r.door.Close()
+	defer r.handed.Close()
 	r.sayBefore(argv)
 	child, err := launch.Start(argv, r.door.Environment(os.Environ(), r.options))
 	if err != nil {
@@ -84,10 +86,13 @@ func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun,
 		r.door.Close()
 		return nil, context.Cause(ctx)
 	}
+	r.handed = launch.WatchHandOffs(os.Environ())
+	r.options.HandOffs = r.handed.Directory()
 	if flags.record != "" {
 		// Once the program runs, a signal is its to answer, and the recording
 		// ends with it.
 		if r.tape, err = p.recordRun(context.WithoutCancel(ctx), flags.record, r.door); err != nil {
+			r.handed.Close()
 			r.door.Close()
 			return nil, err
 		}
@@ -139,6 +144,7 @@ func (r *programRun) finish(exit launch.Exit) {
 			r.sayRecorded(heard, going, err)
 		}
 	}
+	r.sayHandedOff()
 	for _, path := range snapshots {
 		r.remark("torch's memory when an allocation failed: vramscope %s", r.flags.asNamed(path))
 	}

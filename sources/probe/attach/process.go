@@ -210,6 +210,21 @@ func nameOf(command []string, program string) string {
 	return program
 }
 
+// IsAlganDaemon says whether the process is, by its command line, algan's daemon:
+// scripts that import algan are handed to it and render there.
+func (p *Process) IsAlganDaemon() bool {
+	for i, word := range p.command[:max(len(p.command)-1, 0)] {
+		next := p.command[i+1]
+		if word == "-m" && next == "algan.daemon" {
+			return true
+		}
+		if filepath.Base(word) == "algan" && next == "daemon" {
+			return i+2 == len(p.command) // a verb behind it goes to a daemon that runs
+		}
+	}
+	return false
+}
+
 // otherNamespace names a namespace in which paths or numbers are not those of
 // this process.
 func otherNamespace(directory string) string {

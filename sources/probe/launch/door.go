@@ -125,10 +125,13 @@ type Options struct {
 	Rate         float64 // samples a second; 0 leaves it to the probe
 	TorchHistory int     // allocations whose stacks torch keeps; 0 is none
 	Snapshots    string  // what the paths of snapshots at a failure begin with; "" writes none
+	HandOffs     string  // the directory for marks of scripts that algan hands to its daemon; "" wants none
 }
 
 // Environment is base with what lets the probe in: the directory stands first
-// in PYTHONPATH, before what the user has there.
+// in PYTHONPATH, before what the user has there. algan keeps its scripts in their
+// own processes where the user has not said otherwise: its daemon is none of the
+// program's.
 func (d *Door) Environment(base []string, options Options) []string {
 	set := map[string]string{TargetVariable: d.Target()}
 	if options.HideArgv {
@@ -143,6 +146,12 @@ func (d *Door) Environment(base []string, options Options) []string {
 	if options.Snapshots != "" {
 		set[SnapshotsVariable] = options.Snapshots
 	}
+	if options.HandOffs != "" {
+		set[HandOffsVariable] = options.HandOffs
+	}
+	if strings.TrimSpace(variable(base, daemonVariable)) == "" {
+		set[daemonVariable] = "0"
+	}
 	paths, outer := "", ""
 	kept := make([]string, 0, len(base)+len(set)+1)
 	for _, variable := range base {
@@ -154,13 +163,13 @@ func (d *Door) Environment(base []string, options Options) []string {
 		case name == TargetVariable:
 			outer, _, _ = strings.Cut(value, markSeparator) // of a run around this one
 			continue
-		case set[name] != "":
+		case set[name] != "" || name == HandOffsVariable: // or of a run around this one
 			continue
 		}
 		kept = append(kept, variable)
 	}
 	set[pathVariable] = d.searchPath(paths, outer)
-	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable} {
+	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, HandOffsVariable, daemonVariable} {
 		if value, ok := set[name]; ok {
 			kept = append(kept, name+"="+value)
 		}

@@ -94,29 +94,34 @@ func TestEnvironment(t *testing.T) {
 	door := openDoor(t)
 	d := door.Directory()
 	outer := "/outer/door"
+	const cold = "ALGAN_USE_DAEMON=0"
 	for _, c := range []struct {
 		name    string
 		base    []string
 		options launch.Options
 		want    []string
 	}{
-		{"nothing", nil, launch.Options{}, []string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target()}},
+		{"nothing", nil, launch.Options{}, []string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 		{"the user's path stays behind", []string{"A=1", "PYTHONPATH=/x:/y"}, launch.Options{},
-			[]string{"A=1", "PYTHONPATH=" + d + ":/x:/y", "VRAMSCOPE_TARGET=" + door.Target()}},
+			[]string{"A=1", "PYTHONPATH=" + d + ":/x:/y", "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 		{"an empty path is none, not the working directory", []string{"PYTHONPATH="}, launch.Options{},
-			[]string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target()}},
+			[]string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 		{"an empty entry of the user's stays the working directory", []string{"PYTHONPATH=/x:"}, launch.Options{},
-			[]string{"PYTHONPATH=" + d + ":/x:", "VRAMSCOPE_TARGET=" + door.Target()}},
+			[]string{"PYTHONPATH=" + d + ":/x:", "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 		{"a run inside a run", []string{"PYTHONPATH=" + outer + ":/x", "VRAMSCOPE_TARGET=" + outer + ":mark"}, launch.Options{},
-			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + door.Target()}},
+			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 		{"a run of the same version inside a run", []string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + d + ":mark"}, launch.Options{},
-			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + door.Target()}},
+			[]string{"PYTHONPATH=" + d + ":/x", "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 		{"everything", []string{"VRAMSCOPE_RATE=2", "VRAMSCOPE_SOCKET_DIR=/s"},
 			launch.Options{HideArgv: true, Rate: 2.5, TorchHistory: 1000, Snapshots: "/tmp/run"},
 			[]string{"VRAMSCOPE_SOCKET_DIR=/s", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), "VRAMSCOPE_HIDE_ARGV=1", "VRAMSCOPE_RATE=2.5",
-				"VRAMSCOPE_TORCH_HISTORY=1000", "VRAMSCOPE_SNAPSHOTS=/tmp/run"}},
+				"VRAMSCOPE_TORCH_HISTORY=1000", "VRAMSCOPE_SNAPSHOTS=/tmp/run", cold}},
 		{"what the user set is kept where nothing was asked", []string{"VRAMSCOPE_RATE=2"}, launch.Options{},
-			[]string{"VRAMSCOPE_RATE=2", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target()}},
+			[]string{"VRAMSCOPE_RATE=2", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), cold}},
+		{"algan's switch is the user's where it is set", []string{"ALGAN_USE_DAEMON=1", "VRAMSCOPE_HAND_OFFS=/outer"}, launch.Options{HandOffs: "/marks"},
+			[]string{"ALGAN_USE_DAEMON=1", "PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), "VRAMSCOPE_HAND_OFFS=/marks"}},
+		{"empty it is not set, for algan too", []string{"ALGAN_USE_DAEMON= ", "VRAMSCOPE_HAND_OFFS=/outer"}, launch.Options{},
+			[]string{"PYTHONPATH=" + d, "VRAMSCOPE_TARGET=" + door.Target(), cold}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := door.Environment(c.base, c.options); !slices.Equal(got, c.want) {

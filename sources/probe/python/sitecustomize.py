@@ -105,6 +105,29 @@ class _ProbeStarter:
         self.again = "vramscope_probe" not in sys.modules and not self.LIBRARIES.isdisjoint(sys.modules)
 
 
+class _HandOffMark:
+    """Leaves a mark for vramscope run while algan may be handing the script to
+    its daemon: where it does, the process ends within that and the mark stays;
+    where it does not, algan goes on with modules of its own. Finds none itself."""
+
+    def __init__(self, folder):
+        self.folder, self.mark = folder, None
+
+    def find_spec(self, name, path=None, target=None):
+        try:
+            if name == "algan.daemon_client" and self.mark is None:
+                mark = os.path.join(self.folder, str(os.getpid()))
+                with open(mark, "w") as file:
+                    file.write(os.path.basename(sys.argv[0]))
+                self.mark = mark
+            elif self.mark and name.startswith("algan."):
+                mark, self.mark = self.mark, ""
+                os.unlink(mark)
+        except BaseException:
+            pass
+        return None
+
+
 def _is_there(name):
     """Whether a module can be found, for every Python that may come by: a render's
     scripts start older ones, too."""
@@ -146,6 +169,8 @@ try:
         _starter = _ProbeStarter()
         sys.meta_path.insert(0, _starter)
         os.register_at_fork(before=_starter.before_fork, after_in_child=_starter.forked)
+        if os.environ.get("VRAMSCOPE_HAND_OFFS"):
+            sys.meta_path.insert(0, _HandOffMark(os.environ["VRAMSCOPE_HAND_OFFS"]))
 except BaseException:
     pass
 _hand_on()
