@@ -264,3 +264,39 @@ sys.stdin.read()
 		})
 	}
 }
+
+// A program that python -m runs is called by its module, from the first moment on:
+// sys.argv has no name while the packages around it are imported.
+func TestTheNameOfAModule(t *testing.T) {
+	p := launched(t, `
+import os, subprocess, sys
+import vramscope_probe as probe
+for line in (["-m", "algan.daemon"], ["-um", "algan.daemon", "x.py"], ["-malgan.daemon"], ["-X", "dev", "-Wd", "-W", "m", "-m", "algan.daemon"],
+             ["--check-hash-based-pycs", "never", "-m", "algan.daemon"], ["x.py", "-m", "other"], ["-c", "m", "-m", "other"], ["-Xm", "x.py"], ["-"], ["--", "x.py"], []):
+    print(probe.module_that_runs(["python"] + line) or "none")
+subprocess.run([sys.executable, "-m", "package.module"], cwd="/")
+`, map[string]string{"torch": ""}, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+pythontest.Module(t)+string(filepath.ListSeparator)+packageOf(t,
+		"import torch, vramscope_probe\nname = vramscope_probe.program_name()\n", "import package\nprint(package.name)\n"))
+	want := strings.Split(strings.Repeat("algan.daemon,", 5)+strings.Repeat("none,", 6)+"package.module", ",")
+	for i, name := range want {
+		if line := p.Line(); line != name {
+			t.Errorf("command line %d is called %q, want %q", i, line, name)
+		}
+	}
+	p.Quiet()
+}
+
+// packageOf is a folder with a package and a module in it, and with a torch.
+func packageOf(t *testing.T, init, module string) string {
+	t.Helper()
+	dir := userFolder(t, map[string]string{"torch": ""})
+	if err := os.Mkdir(filepath.Join(dir, "package"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"__init__.py": init, "module.py": module} {
+		if err := os.WriteFile(filepath.Join(dir, "package", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -29,6 +29,9 @@ def identity(environment=os.environ):
 
 def program_name():
     """What to call this process: its script, or the module that it runs."""
+    module = module_that_runs(command_line())
+    if module:
+        return module
     arguments = getattr(sys, "argv", None) or [""]
     path = str(arguments[0])
     name = os.path.basename(path)
@@ -37,6 +40,28 @@ def program_name():
     if name in ("", "-"):
         return "python"
     return "python -c" if name == "-c" else name
+
+
+def module_that_runs(command):
+    """The module of python -m, "" where another program runs. sys.argv does not
+    have it while the packages around the module are imported."""
+    words = iter(command[1:])
+    for word in words:
+        if word == "--check-hash-based-pycs":
+            next(words, "")
+            continue
+        if word in ("-", "--") or not word.startswith("-"):
+            return ""
+        for place, letter in enumerate(word[1:] if word[1] != "-" else "", 2):
+            if letter == "c":
+                return ""
+            if letter == "m":
+                return word[place:] or next(words, "")
+            if letter in "WX":
+                if place == len(word):
+                    next(words, "")  # its value
+                break
+    return ""
 
 
 def command_line():
