@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -202,6 +203,39 @@ drain()
 for record in probe.ALGAN_ADAPTER._arenas[:2]:
     record.gone -= %d
 `, minute), seq(100, 104)},
+		{"algan's, none that is unmanaged", `
+import algan.utils.memory_utils as memory
+drain()
+for number in range(16):
+    a = memory.ManualMemory(0, num_bytes=100 + number)
+    drain()
+    b = memory.ManualMemory(0, managed=False)
+    drain()
+del a, b
+drain()
+`, seq(100, 116)},
+		{"algan's, more recorded ones than are known", `
+import algan.utils.memory_utils as memory
+drain()
+command("record", True)
+for number in range(300):
+    memory.ManualMemory(0, num_bytes=100 + number).data = None
+drain()
+drain()
+`, seq(384, 400)},
+		{"algan's, recorded anew after its registry was cleared", `
+import algan.utils.memory_utils as memory
+drain()
+command("record", True)
+for number in range(3):
+    memory.ManualMemory(0, num_bytes=100 + number).data = None
+drain()
+memory.clear_recorded_arenas()
+for number in range(4):
+    memory.ManualMemory(0, num_bytes=200 + number).data = None
+    probe.ALGAN_ADAPTER._births.clear()
+drain()
+`, seq(200, 204)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			all := drive(t, test.script+"look()\n")
@@ -214,6 +248,35 @@ for record in probe.ALGAN_ADAPTER._arenas[:2]:
 				t.Errorf("the state tells of %v, want %v", lengths, test.lengths)
 			}
 		})
+	}
+}
+
+// Arenas that algan has registered beyond those that are known are met once, and
+// a dump says how many it leaves out.
+func TestScopesOfAlganArenasBeyondThoseThatAreKnown(t *testing.T) {
+	p := run(t, `
+import algan.utils.memory_utils as memory
+drain()
+command("record", True)
+for number in range(300):
+    memory.ManualMemory(0, num_bytes=100 + number).data = None
+look()
+look()
+probe.save_calibration(os.path.join(os.path.dirname(os.path.abspath(__file__)), "calibration.vscope"))
+`)
+	live := read(t, filepath.Join(p.Module, "records.vscope"))
+	var numbers [2][]uint64
+	for i, state := range live.states[len(live.states)-2:] {
+		for _, arena := range state.Arenas {
+			numbers[i] = append(numbers[i], uint64(arena.ID))
+		}
+	}
+	if len(numbers[0]) != 16 || !slices.Equal(numbers[0], numbers[1]) {
+		t.Errorf("two states tell of the arenas %v and %v", numbers[0], numbers[1])
+	}
+	dump := read(t, filepath.Join(p.Module, "calibration.vscope"))
+	if state := dump.states[0]; len(state.Arenas) != 256 || state.Dropped != 44 {
+		t.Errorf("the dump has %d arenas and left out %d, want 256 and 44", len(state.Arenas), state.Dropped)
 	}
 }
 

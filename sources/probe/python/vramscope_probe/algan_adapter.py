@@ -87,10 +87,13 @@ class AlganArena:
         if forward > self._peak.get("pf", 0):
             self._peak["pf"] = forward
 
-    def was_seen(self):
-        """Whether anything is known of it: one that was gone before anybody
-        looked has not even a length."""
-        return bool(self._last) or self.reference() is not None
+    def tells(self):
+        """Whether there is anything to tell of it once it is gone: one that was
+        gone before anybody looked has not even a length, and an unmanaged one
+        allocates from torch and is a name alone, unless a scope was seen in it."""
+        if self.tree is not None and len(self.tree.rows):
+            return True
+        return (bool(self._last) or self.reference() is not None) and self._last.get("managed", True)
 
     @staticmethod
     def half(arena):
@@ -174,6 +177,10 @@ class AlganArena:
         return facts
 
 
+def no_arena():
+    """What a weak reference to an arena gives that is gone."""
+
+
 def algan_device(kind, ordinal):
     """The record format's device of a torch device."""
     if kind == "cuda":
@@ -191,6 +198,7 @@ class AlganAdapter(Adapter):
         self._births = collections.deque(maxlen=ALGAN_ARENAS)
         self._arenas = []  # AlganArena, oldest first
         self._peaks_told = 0
+        self._registry_met, self._registry_first = 0, no_arena  # how many of algan's registry, and which one is its first
         self._wrapped = None
 
     def library(self):
@@ -219,7 +227,7 @@ class AlganAdapter(Adapter):
         known = {id(held.reference()) for held in self._arenas}
         born = [self._births.popleft()() for _ in range(len(self._births))]
         met = False
-        for arena in list(module.recorded_arenas()) + [arena for arena in born if arena is not None]:
+        for arena in self._registered(module) + [arena for arena in born if arena is not None]:
             if id(arena) not in known:
                 known.add(id(arena))
                 self._arenas.append(AlganArena(arena, ns))
@@ -227,6 +235,17 @@ class AlganAdapter(Adapter):
         if len(self._arenas) > ALGAN_ARENAS:
             del self._arenas[: len(self._arenas) - ALGAN_ARENAS]
         return met
+
+    def _registered(self, module):
+        """The arenas that algan has registered since the last time. Those before
+        may be more than are known here, which are the youngest."""
+        registry = list(module.recorded_arenas())
+        if len(registry) < self._registry_met or registry and registry[0] is not self._registry_first():
+            self._registry_met = 0  # algan's registry was cleared
+        new = registry[self._registry_met:][-ALGAN_ARENAS:]
+        self._registry_met = len(registry)
+        self._registry_first = weakref.ref(registry[0]) if registry else no_arena
+        return new
 
     def drain(self, publish):
         module = self.library()
@@ -261,7 +280,7 @@ class AlganAdapter(Adapter):
 
     def _told(self, ns, recorded):
         """The arenas that a state of the moment ns lists, oldest first."""
-        released = [held for held in self._arenas if held.gone and held.was_seen()]
+        released = [held for held in self._arenas if held.gone and held.tells()]
         told = set(map(id, still_told(released, ns, lambda held: self._is_recorded(held, recorded))))
         return [held for held in self._arenas if id(held) in told or not held.gone]
 
@@ -328,7 +347,7 @@ class AlganAdapter(Adapter):
             replayed, left = held.replayed(left, ns, batches)
             entries.append(replayed)
         peaks = [(str(name), int(size), int(peak)) for name, size, peak in module.recorded_nonarena_peaks()]
-        return CalibrationPart(entries, lambda: batches, peaks, module.auto_record_enabled())
+        return CalibrationPart(entries, lambda: batches, peaks, module.auto_record_enabled(), len(recorded) - len(entries))
 
     def record(self, report, on):
         module = self.library()
