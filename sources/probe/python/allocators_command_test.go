@@ -1,8 +1,10 @@
 package python_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -283,6 +285,53 @@ func TestHeadroom(t *testing.T) {
 			}
 			if !strings.Contains(said, c.why) || c.why == "" && said != "" {
 				t.Errorf("it says %q, not %q", said, c.why)
+			}
+		})
+	}
+}
+
+// A program that uses no device's memory, such as a render on the CPU, is told of
+// the host's; one that holds a device's is not.
+func TestHeadroomOnTheHost(t *testing.T) {
+	const onTheHost = `
+import torch
+import algan.utils.memory_utils as memory
+arena = memory.ManualMemory(0, device=memory.Device("cpu", 0), num_bytes=4096)
+`
+	for _, c := range []struct {
+		name, script string
+		available    int64
+		device       string
+		state        string
+		acted        bool
+		said         string
+	}{
+		{"there is enough", onTheHost, 40 * mib, "", recorder.AckDone, false, "the host's counts"},
+		{"the host by its name", onTheHost, 40 * mib, "host", recorder.AckDone, false, "the host's counts"},
+		{"too little", onTheHost, 10 * mib, "", recorder.AckDone, true, "still under it"},
+		{"the system does not tell", onTheHost, -1, "", recorder.AckFailed, false, "does not tell how much"},
+		{"a device", onTheHost, 40 * mib, "GPU-0", recorder.AckFailed, false, "has a CUDA context yet"},
+		{"an arena on a device", strings.ReplaceAll(onTheHost, "cpu", "cuda"), 40 * mib, "", recorder.AckFailed, false, "has a CUDA context yet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := startAllocators(t, c.script)
+			r.run(fmt.Sprintf(`vramscope_probe.host_memory = lambda root="/": (100 * MIB, %[1]d) if %[1]d >= 0 else (None, None)`, c.available))
+			r.run(`vramscope_probe.cgroup_memory = lambda root="/": None`)
+			r.do(recorder.CommandRecordOn, recorder.CommandArgs{}) // finds the arena
+			r.sampleWhere(func(s *recorder.Sample) bool {
+				return slices.ContainsFunc(s.Sets, func(set recorder.CounterSet) bool { return set.Of == recorder.OfArena })
+			})
+			ack := r.do(recorder.CommandHeadroom, recorder.CommandArgs{Device: c.device})
+			said := ack.Why
+			if line := lineStarting(ack, "headroom check at 15 %: host memory available"); line != nil {
+				said += line.Why
+				if optional(line.Before) != c.available || optional(line.After) != c.available {
+					t.Errorf("the line is %+v", line)
+				}
+			}
+			if ack.State != c.state || c.state == recorder.AckDone && (ack.Acted == nil || *ack.Acted != c.acted) || !strings.Contains(said, c.said) {
+				t.Errorf("it says %q: %+v", said, ack)
 			}
 		})
 	}

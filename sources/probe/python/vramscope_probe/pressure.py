@@ -49,6 +49,21 @@ def host_pressure(root="/"):
     return ""
 
 
+def host_capacity(root="/"):
+    """(total, available) bytes of the host that this process can have: the
+    machine's, or its control group's where that has less left; (0, 0) where
+    neither is told."""
+    total, available = host_memory(root)
+    usage = cgroup_memory(root)
+    if usage is not None:
+        current, limit = usage
+        if available is None or limit - current < available:
+            return limit, max(0, limit - current)
+    if not total or available is None:
+        return 0, 0
+    return total, available
+
+
 def host_memory(root="/"):
     """(total, available) bytes of the machine, each None where it is not told."""
     found = {}

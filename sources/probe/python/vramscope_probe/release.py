@@ -12,7 +12,7 @@ from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
 from .torch_private_pools import PRIVATE_POOLS
-from .pressure import gpu_pressure, host_pressure, trim_host
+from .pressure import gpu_pressure, host_capacity, host_pressure, trim_host
 
 #: What headroom is checked at where the command names no fraction.
 HEADROOM_FRACTION = 0.15
@@ -183,8 +183,31 @@ def _headroom(device, args, report):
         measured.line(report, "headroom check at %g %%" % (fraction * 100),
                       "still under it: what is left is in use" if short else "")
         report.acted = True
-    if not known:
-        report.fail("no device of this process has a CUDA context yet, so nothing could be checked")
+    if known:
+        return
+    if device in ("", "host") and all(entry.get("dev") == "host" for entry in counter_sets()):
+        _host_headroom(fraction, report)
+    else:
+        report.fail("no device of this process has a CUDA context yet, so nothing could be checked: ask again once the render runs")
+
+
+def _host_headroom(fraction, report):
+    """The same for a program that has no memory but the host's."""
+    total, available = host_capacity()
+    if not total:
+        report.fail("this process uses no device, and the system does not tell how much host memory there is, so nothing could be checked")
+        return
+    what = "headroom check at %g %%: host memory available" % (fraction * 100)
+    if available >= fraction * total:
+        report.line(what, available, available, 0, why="this process uses no device's memory, so the host's counts")
+        return
+    _collect(report)
+    _each(report, "reclaim", "", True)
+    trim_host()
+    after = host_capacity()[1]
+    report.line(what, available, after, max(0, after - available),
+                why="still under it: what is left is in use" if after < fraction * total else "")
+    report.acted = True
 
 
 def _snapshot(device, args, report):
