@@ -50,8 +50,10 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 		if used := a.Others; used.Known && a.Driver.Known {
 			a.Others = othersOf(subject, beside, device, used, a.Driver)
 		}
+	} else if device == HostDevice {
+		a.addHost(subject, beside)
 	} else {
-		why := missing(subject.whyNoDevice())
+		why := missing(subject.whyNoDevice(device))
 		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.deviceName(device), why, why, why, why, why
 	}
 	return a
@@ -96,6 +98,16 @@ func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
 			a.Untold = Figure{Value: left, Known: true, Origin: "total − used − free − the driver's reserve: the driver does not say what it is"}
 		}
 	}
+}
+
+// addHost fills in the machine's own memory, which no driver counts.
+func (a *Accounts) addHost(subject *SourceView, beside []*SourceView) {
+	var h Headroom
+	h.takeHost(subject, beside)
+	a.Name, a.Others, a.Free, a.Total, a.Reserve = h.Name, h.DriverUsed, h.DriverFree, h.DriverTotal, h.DriverReserved
+	a.Untold = missing("nothing is left over")
+	a.Driver = missing("no driver counts what a process has of the machine's memory")
+	a.Rest = a.Driver
 }
 
 // deviceName is what to call a device that no source of its own names: as the

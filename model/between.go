@@ -280,7 +280,7 @@ func OthersOn(subject *SourceView, beside []*SourceView, device string) Figure {
 	driver := processFigure(subject, beside, device)
 	view, set := DeviceOf(subject, beside, device)
 	if set == nil {
-		return missing(subject.whyNoDevice())
+		return missing(subject.whyNoDevice(device))
 	}
 	return othersOf(subject, beside, device, view.DeviceUsed(set), driver)
 }

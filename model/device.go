@@ -2,6 +2,9 @@ package model
 
 import "vramscope/recorder"
 
+// HostDevice is the device of what lies in the machine's own memory.
+const HostDevice = "host"
+
 // FirstDevice is the device that the source is about, or the first that it has
 // memory on: a GPU's UUID, or "host". A process that reads the memory of every
 // device has no memory there for that, so its allocators speak first. It is ""
@@ -18,7 +21,11 @@ func (v *SourceView) FirstDevice() string {
 			first = set.Device
 		}
 	}
-	if first == "" && v.Hello != nil && len(v.Hello.GPUs) > 0 {
+	switch {
+	case first != "":
+	case v.Kind == recorder.KindHost:
+		return HostDevice
+	case v.Hello != nil && len(v.Hello.GPUs) > 0:
 		return v.Hello.GPUs[0].UUID
 	}
 	return first

@@ -31,6 +31,11 @@ type Headroom struct {
 	PressureGate Gate // less than 20 % free: the device is under pressure
 	CacheGate    Gate // 128 MiB or more cached: emptying the caches is worth while
 
+	// Host is set where the device is the machine's own memory. HeadroomGate and
+	// PressureGate are then that memory's gates: how much of it is available, and
+	// how much of the control group's limit is used.
+	Host *HostMemory
+
 	Gone bool // the process has ended, and the device is as it is after that
 
 	pooled bool // the process has a pool there
@@ -55,11 +60,14 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	}
 	h := Headroom{Device: device}
 	driver, set := DeviceOf(subject, beside, device)
-	if set == nil {
-		why := missing(subject.whyNoDevice())
+	switch {
+	case set == nil && device == HostDevice:
+		driver = h.takeHost(subject, beside)
+	case set == nil:
+		why := missing(subject.whyNoDevice(device))
 		h.Name = subject.deviceName(device)
 		h.DriverFree, h.DriverTotal, h.DriverUsed, h.DriverReserved = why, why, why, why
-	} else {
+	default:
 		h.Name = setTitle(set)
 		h.DriverFree = driver.Figure(set, recorder.Free)
 		h.DriverTotal = driver.Figure(set, recorder.Total)
@@ -80,11 +88,33 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 	return h
 }
 
+// takeHost takes the machine's own memory for the device, and says whose word it
+// is.
+func (h *Headroom) takeHost(subject *SourceView, beside []*SourceView) *SourceView {
+	view, set := hostSetOf(subject, beside)
+	h.Name = hostName
+	h.DriverReserved = missing("the machine's own memory has no driver")
+	if set == nil {
+		why := missing(subject.whyNoDevice(HostDevice))
+		h.DriverFree, h.DriverTotal, h.DriverUsed = why, why, why
+		return nil
+	}
+	host := hostMemory(subject, view, set)
+	h.Host, h.DriverFree, h.DriverTotal, h.DriverUsed = &host, host.Free(), host.Whole(), host.used()
+	return view
+}
+
 // whyNoDevice is why nothing is known of a device's memory, with what to do.
-func (v *SourceView) whyNoDevice() string {
+func (v *SourceView) whyNoDevice(device string) string {
 	switch {
+	case v.File != "" && device == HostDevice:
+		return "this file does not tell of the machine's memory"
+	case device == HostDevice:
+		return "no source here tells of the machine's memory; see what `vramscope doctor` says"
 	case v.File != "":
 		return "this file does not tell of the device's memory"
+	case device == "" && v.Kind == recorder.KindProcess:
+		return "the program has told of no allocator yet, and of no GPU: where its memory lies is seen with the first"
 	case Obeys(v, recorder.CommandHeadroom):
 		return "nobody here tells of it: press H, and the program reads it; one that calls poll() between frames reads it each second"
 	}
@@ -157,6 +187,9 @@ func (h *Headroom) add() {
 	}
 	h.HeadroomGate = shareGate(h.DriverFree, h.DriverTotal, pool.HeadroomFraction)
 	h.PressureGate = shareGate(h.DriverFree, h.DriverTotal, pool.PressureFraction)
+	if h.Host != nil {
+		h.HeadroomGate, h.PressureGate = h.Host.AvailableGate, h.Host.CgroupGate
+	}
 	h.CacheGate = Gate{At: pool.MinimumReclaimable, Known: h.Cached.Known, Why: h.Cached.Why,
 		Crossed: h.Cached.Known && h.Cached.Value >= pool.MinimumReclaimable}
 }

@@ -19,12 +19,23 @@ type HostMemory struct {
 // HostMemoryOf is the host's memory as the subject says it, or else as one of the
 // sources beside it does.
 func HostMemoryOf(subject *SourceView, beside []*SourceView) HostMemory {
+	view, set := hostSetOf(subject, beside)
+	return hostMemory(subject, view, set)
+}
+
+// hostSetOf is the counter set of the host's memory with the source that tells it;
+// the subject and nil where nobody does.
+func hostSetOf(subject *SourceView, beside []*SourceView) (*SourceView, *recorder.CounterSet) {
 	view, set := subject, subject.hostSet()
 	for i := 0; set == nil && i < len(beside); i++ {
 		if beside[i].Kind == recorder.KindHost || beside[i].Kind == recorder.KindProcess {
 			view, set = beside[i], beside[i].hostSet()
 		}
 	}
+	return view, set
+}
+
+func hostMemory(subject, view *SourceView, set *recorder.CounterSet) HostMemory {
 	host := HostMemory{
 		Total:         view.Figure(set, recorder.Total),
 		Available:     view.Figure(set, recorder.Available),
@@ -48,6 +59,46 @@ func HostMemoryOf(subject *SourceView, beside []*SourceView) HostMemory {
 			Why: host.Available.Why, Crossed: host.Available.Known && float64(host.Available.Value) <= at}
 	}
 	return host
+}
+
+// Free is what the host's memory can still give: what is available, and no more
+// than the control group's limit leaves.
+func (h *HostMemory) Free() Figure {
+	free := h.Available
+	if !h.CgroupLimit.Known {
+		return free
+	}
+	left := h.CgroupLimit.minus(h.CgroupCurrent)
+	if !left.Known {
+		return left
+	}
+	left.Value, left.Origin = max(left.Value, 0), "what the control group's limit leaves: "+left.Origin
+	if free.Known && free.Value <= left.Value {
+		free.Origin = "what is available: " + free.Origin
+		return free
+	}
+	return left
+}
+
+// Whole is all of the host's memory that can be used: the control group's limit
+// where that is less than what there is.
+func (h *HostMemory) Whole() Figure {
+	if h.CgroupLimit.Known && !(h.Total.Known && h.Total.Value <= h.CgroupLimit.Value) {
+		limit := h.CgroupLimit
+		limit.Origin = "the control group's limit: " + limit.Origin
+		return limit
+	}
+	return h.Total
+}
+
+// hostName is what the machine's own memory is called as a device.
+const hostName = "host memory"
+
+// used is what is not free of what can be used.
+func (h *HostMemory) used() Figure {
+	used := h.Whole().minus(h.Free())
+	used.Value = max(used.Value, 0)
+	return used
 }
 
 // known is the value, or what package pool says for a number that is not known.

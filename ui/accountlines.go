@@ -113,7 +113,18 @@ func (a *accountLines) addDriver(accounts *model.Accounts) {
 			held = "by those that tell"
 		}
 		add(accountSum, held, accounts.Held)
-		add(accountPart, "rest of the device", accounts.Free)
+		rest := "rest of the device"
+		if accounts.Device == model.HostDevice {
+			rest = "rest of the machine"
+		}
+		add(accountPart, rest, accounts.Free)
+		return
+	}
+	if accounts.Device == model.HostDevice && !accounts.Driver.Known {
+		add(accountSum, "by its allocators", accounts.Held)
+		add(accountPart, "used by all processes", accounts.Others)
+		add(accountPart, "free", accounts.Free)
+		add(accountSum, accounts.Name, accounts.Total)
 		return
 	}
 	a.addRest(accounts, add)

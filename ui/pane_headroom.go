@@ -22,6 +22,10 @@ func (*headroomPane) title(s *scene) (string, string) {
 	}
 	h := s.headroom()
 	switch {
+	case h.Host != nil && h.HeadroomGate.Crossed:
+		return "Headroom", "15 % or less available"
+	case h.Host != nil && h.PressureGate.Crossed:
+		return "Headroom", "cgroup over 60 %"
 	case h.HeadroomGate.Known && h.HeadroomGate.Crossed:
 		return "Headroom", "under 15 % free"
 	case h.PressureGate.Known && h.PressureGate.Crossed:
@@ -40,7 +44,11 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 	}
 	h := s.headroom()
 	if !h.DriverTotal.Known && !h.DriverFree.Known {
-		nothing(r, "The device's memory is not known: "+h.DriverFree.Why)
+		whose := "The device's"
+		if h.Device == model.HostDevice {
+			whose = "The machine's"
+		}
+		nothing(r, whose+" memory is not known: "+h.DriverFree.Why)
 		return
 	}
 	p.reckon(s, h, about(r))
@@ -70,6 +78,9 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 // what others use, what the driver keeps, and what is free. Mark stands for about.
 func (p *headroomPane) reckon(s *scene, h *model.Headroom, mark rune) {
 	own := s.inside().Driver.Or(s.inside().Held)
+	if h.Host != nil {
+		own = h.Host.Resident // of what an allocator reserves, pages that were never written take none
+	}
 	if h.Gone {
 		own = model.Figure{} // none of what is used now is its own
 	}
@@ -93,9 +104,23 @@ func (p *headroomPane) reckon(s *scene, h *model.Headroom, mark rune) {
 	p.gauge.Segments = segments
 	p.gauge.Total = value(h.DriverTotal)
 	p.gauge.Gates = p.gates[:0]
-	for _, gate := range [...]model.Gate{h.HeadroomGate, h.PressureGate} {
-		if gate.Known && h.DriverTotal.Known {
-			p.gauge.Gates = append(p.gauge.Gates, widget.Gate{At: h.DriverTotal.Value - gate.At, Style: grid.Of(themes.Gate)})
+	if !h.DriverTotal.Known {
+		return
+	}
+	gateAt := func(at int64) {
+		p.gauge.Gates = append(p.gauge.Gates, widget.Gate{At: at, Style: grid.Of(themes.Gate)})
+	}
+	switch isLimit := h.Host != nil && h.DriverTotal.Value != value(h.Host.Total); {
+	case isLimit && h.PressureGate.Known:
+		gateAt(h.PressureGate.At) // of what the control group uses
+	case isLimit:
+	case h.Host != nil && h.HeadroomGate.Known:
+		gateAt(h.DriverTotal.Value - h.HeadroomGate.At)
+	case h.Host == nil:
+		for _, gate := range [...]model.Gate{h.HeadroomGate, h.PressureGate} {
+			if gate.Known {
+				gateAt(h.DriverTotal.Value - gate.At)
+			}
 		}
 	}
 }
@@ -108,6 +133,8 @@ func othersOf(s *scene, h *model.Headroom, own model.Figure, mark rune) (bytes i
 		return grid.Missing, ""
 	case !own.Known:
 		return h.DriverUsed.Value, "used"
+	case h.Host != nil:
+		return max(h.DriverUsed.Value-own.Value, 0), "others"
 	case !s.inside().Driver.Known: // its own context is among it
 		return max(h.DriverUsed.Value-own.Value, 0), "used besides"
 	}
@@ -123,7 +150,11 @@ func othersOf(s *scene, h *model.Headroom, own model.Figure, mark rune) (bytes i
 
 func (p *headroomPane) drawBar(r grid.Region, h *model.Headroom) {
 	pen := r.Pen(0, 0)
-	pen.Text(grid.Of(themes.Dim), "device ")
+	what := "device "
+	if h.Host != nil {
+		what = "memory "
+	}
+	pen.Text(grid.Of(themes.Dim), what)
 	pen.Bytes(grid.Of(themes.Total), value(h.DriverTotal), 0)
 	pen.Skip(1)
 	if left := pen.Left(); left >= 4 {
@@ -200,8 +231,10 @@ func drawFormula(r grid.Region, h *model.Headroom) {
 	writeBound(&pen, r, number, headroomStyle(h), h.Bytes, h.AtLeast)
 	pen.Text(dim, " = free ")
 	number(&pen, plain, value(h.DriverFree), 0)
-	pen.Text(dim, " + in pool ")
-	writeBound(&pen, r, number, plain, h.PoolFree, h.PoolAtLeast)
+	if h.Host == nil || h.PoolFree.Known || h.PoolAtLeast.Known {
+		pen.Text(dim, " + in pool ")
+		writeBound(&pen, r, number, plain, h.PoolFree, h.PoolAtLeast)
+	}
 	pen.Text(dim, " - reserve ")
 	number(&pen, plain, value(h.Reserve), 0)
 }
@@ -230,14 +263,16 @@ func drawLargest(r grid.Region, s *scene, h *model.Headroom) {
 	if !host.Available.Known {
 		return
 	}
-	pen.Text(dim, "  host ")
 	style := grid.Of(themes.Text)
-	if host.AvailableGate.Crossed {
-		style = grid.Of(themes.Warning).With(themes.Bold)
+	if h.Host == nil || value(host.Total) != value(h.DriverTotal) { // else it stands above
+		pen.Text(dim, "  host ")
+		if host.AvailableGate.Crossed {
+			style = grid.Of(themes.Warning).With(themes.Bold)
+		}
+		pen.Short(style, value(host.Available), 0)
+		pen.Text(dim, " free of ")
+		pen.Short(dim, value(host.Total), 0)
 	}
-	pen.Short(style, value(host.Available), 0)
-	pen.Text(dim, " free of ")
-	pen.Short(dim, value(host.Total), 0)
 	if host.CgroupLimit.Known {
 		style = grid.Of(themes.Text)
 		pen.Text(dim, "  cgroup ")
@@ -266,6 +301,11 @@ func drawGates(r grid.Region, h *model.Headroom) {
 		}
 		pen.Skip(2)
 	}
+	if h.Host != nil {
+		gate("15 % available ", h.HeadroomGate)
+		gate("cgroup 60 % ", h.PressureGate)
+		return
+	}
 	gate("15 % free ", h.HeadroomGate)
 	gate("20 % free ", h.PressureGate)
 	gate("128 MiB cached ", h.CacheGate)
@@ -280,6 +320,9 @@ func (*headroomPane) origins(s *scene) []origin {
 	if !h.Bytes.Known {
 		all = append(all, origin{name: "headroom, at least", figure: h.AtLeast}, origin{name: "in the pools, at least", figure: h.PoolAtLeast})
 	}
+	if h.Host != nil {
+		return append(all, hostOrigins(h)...)
+	}
 	return append(all, []origin{
 		{name: "free on the device", figure: h.DriverFree},
 		{name: "device total", figure: h.DriverTotal}, {name: "device used", figure: h.DriverUsed},
@@ -288,6 +331,20 @@ func (*headroomPane) origins(s *scene) []origin {
 		{name: "largest free block", figure: h.LargestBlock}, {name: "cached", figure: h.Cached},
 		{name: "host available", figure: host.Available}, {name: "host total", figure: host.Total},
 		{name: "this process, resident", figure: host.Resident},
+		{name: "cgroup current", figure: host.CgroupCurrent}, {name: "cgroup limit", figure: host.CgroupLimit},
+	}...)
+}
+
+// hostOrigins are the origins where the machine's own memory is the device.
+func hostOrigins(h *model.Headroom) []origin {
+	host := h.Host
+	all := []origin{{name: "free", figure: h.DriverFree}, {name: "all that can be used", figure: h.DriverTotal}, {name: "used", figure: h.DriverUsed}}
+	if h.PoolFree.Known || h.PoolAtLeast.Known {
+		all = append(all, origin{name: "free in the pools", figure: h.PoolFree}, origin{name: "largest free block", figure: h.LargestBlock})
+	}
+	return append(all, []origin{
+		{name: "reserve held back", figure: h.Reserve}, {name: "largest single allocation", figure: h.Largest},
+		{name: "available", figure: host.Available}, {name: "RAM", figure: host.Total}, {name: "this process, resident", figure: host.Resident},
 		{name: "cgroup current", figure: host.CgroupCurrent}, {name: "cgroup limit", figure: host.CgroupLimit},
 	}...)
 }

@@ -34,6 +34,10 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 	dim := grid.Of(themes.Dim)
 	number := numbersFor(r)
 	pen := r.Pen(0, 0)
+	if inside.Device == model.HostDevice && !inside.Driver.Known {
+		drawInsideHost(r, inside, number, s.host().Resident)
+		return
+	}
 	pen.Text(dim, "by driver ")
 	number(&pen, grid.Of(themes.Used), value(inside.Driver), 0)
 	pen.Text(dim, "  unaccounted ")
@@ -46,6 +50,27 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 		number(&pen, grid.Of(themes.Unaccounted), value(inside.Context), 0)
 		pen.Text(dim, ")")
 	}
+	drawRoots(r, &pen, inside, number)
+}
+
+// drawInsideHost draws what a process has of the machine's own memory, which no
+// driver counts.
+func drawInsideHost(r grid.Region, inside *model.Inside, number writeBytes, resident model.Figure) {
+	pen := r.Pen(0, 0)
+	if resident.Known {
+		pen.Text(grid.Of(themes.Dim), "resident ")
+		number(&pen, grid.Of(themes.Used), value(resident), 0)
+		pen.Text(grid.Of(themes.Dim), "  ")
+	}
+	pen.Text(grid.Of(themes.Dim), "reserved ")
+	number(&pen, grid.Of(themes.Reserved), value(inside.Held), 0)
+	drawRoots(r, &pen, inside, number)
+}
+
+// drawRoots draws the allocators: one below another where there is room, else
+// behind what stands in the first row.
+func drawRoots(r grid.Region, pen *grid.Pen, inside *model.Inside, number writeBytes) {
+	dim := grid.Of(themes.Dim)
 	if r.Height() > 1 {
 		for i := range inside.Roots {
 			if i+1 >= r.Height() {
@@ -61,7 +86,7 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 			} else {
 				pen.Text(dim, " + ")
 			}
-			drawAllocator(&pen, number, &inside.Roots[i])
+			drawAllocator(pen, number, &inside.Roots[i])
 		}
 	}
 }
@@ -99,8 +124,12 @@ func (insidePane) origins(s *scene) (all []origin) {
 		return nil
 	}
 	inside := s.inside()
-	all = append(all, origin{name: "by the driver", figure: inside.Driver}, origin{name: "held by allocators", figure: inside.Held},
-		origin{name: "unaccounted", figure: inside.Unaccounted})
+	if inside.Device == model.HostDevice && !inside.Driver.Known {
+		all = append(all, origin{name: "held by allocators", figure: inside.Held}, origin{name: "resident", figure: s.host().Resident})
+	} else {
+		all = append(all, origin{name: "by the driver", figure: inside.Driver}, origin{name: "held by allocators", figure: inside.Held},
+			origin{name: "unaccounted", figure: inside.Unaccounted})
+	}
 	if inside.Context.Known {
 		all = append(all, origin{name: "  CUDA context", figure: inside.Context})
 	}

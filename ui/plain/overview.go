@@ -40,7 +40,11 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 		h := model.HeadroomOf(view, snapshot.Beside(view), "", reserve)
 		if h.Bytes.Known || h.DriverFree.Known {
 			p.headroom(&h)
-			p.figure(1, "free on the device", h.DriverFree)
+			free := "free on the device"
+			if h.Host != nil {
+				free = "free host memory"
+			}
+			p.figure(1, free, h.DriverFree)
 			p.figure(1, "largest single allocation", h.Largest)
 		}
 	}
@@ -87,6 +91,8 @@ func (p *page) accounts(view *model.SourceView, beside []*model.SourceView) {
 			p.line(1, "on %s: %s by the driver, %s in allocators; %s", a.Name, size(a.Driver.Value), size(a.Held.Value), a.Rest.Why)
 		case a.Driver.Known:
 			p.line(1, "on %s: %s by the driver", a.Name, size(a.Driver.Value))
+		case a.Held.Known && device == model.HostDevice:
+			p.line(1, "in %s: %s in allocators", a.Name, size(a.Held.Value))
 		case a.Held.Known:
 			p.line(1, "on %s: %s in allocators; %s", a.Name, size(a.Held.Value), a.Driver.Why)
 		}

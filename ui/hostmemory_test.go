@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"vramscope/model"
+	"vramscope/recorder"
+	"vramscope/ui/layout"
+	"vramscope/ui/plain"
+)
+
+// hostFixture is a program whose arena lies in the machine's own memory, beside
+// the machine, of which counters are told.
+func hostFixture(t *testing.T, memory map[recorder.Counter]int64) *fixture {
+	f := newFixture(t)
+	f.fold(&recorder.Hello{Head: f.stream.Head(), Proto: recorder.Protocol, Min: recorder.MinimumProtocol, Kind: recorder.KindProcess, Name: "loop.py",
+		PID: 8098, Have: []string{"algan"}, Commands: []string{recorder.CommandHeadroom}})
+	arena := recorder.CounterSet{ID: "arena:1", Of: recorder.OfArena, Name: "algan arena", Device: model.HostDevice, Call: "sampled"}
+	arena.Values.Set(recorder.Length, 4*gib)
+	f.stream.Emit(&recorder.Sample{Head: f.stream.Head(), Sets: []recorder.CounterSet{arena}})
+	machine := recorder.CounterSet{ID: "host", Of: recorder.OfHost, Name: "this machine", Device: model.HostDevice, Call: "/proc/meminfo"}
+	for counter, value := range memory {
+		machine.Values.Set(counter, value)
+	}
+	f.foldInto("host", &recorder.Hello{Head: recorder.Head{Src: "host", Ns: f.ns}, Proto: recorder.Protocol, Min: recorder.MinimumProtocol,
+		Kind: recorder.KindHost, Name: "vm"})
+	f.foldInto("host", &recorder.Sample{Head: recorder.Head{Src: "host", Ns: f.ns}, Sets: []recorder.CounterSet{machine}})
+	return f
+}
+
+// TestHeadroomOfAProgramInHostMemory: the machine's memory is the device, by its
+// own gates, and no GPU or driver is spoken of.
+func TestHeadroomOfAProgramInHostMemory(t *testing.T) {
+	type memory = map[recorder.Counter]int64
+	for _, c := range []struct {
+		name   string
+		memory memory
+		title  string
+		gates  string
+		want   []string
+	}{
+		{"no limit", memory{recorder.Total: 24 * gib, recorder.Available: 20 * gib}, "host memory",
+			"15 % available clear  cgroup 60 % –", []string{"memory 24.0 GiB", "= free 20.0 GiB - reserve"}},
+		{"little left", memory{recorder.Total: 24 * gib, recorder.Available: 2 * gib}, "15 % or less available", "15 % available crossed", nil},
+		{"past the group's gate", memory{recorder.Total: 24 * gib, recorder.Available: 20 * gib, recorder.CgroupLimit: 8 * gib, recorder.CgroupCurrent: 6 * gib},
+			"cgroup over 60 %", "cgroup 60 % crossed", []string{"memory 8.0 GiB", "= free 2.0 GiB - reserve", "host 20.0G free of 24.0G"}},
+	} {
+		snapshot := hostFixture(t, c.memory).snapshot()
+		d := newScreen(t, snapshot, layout.Overview, 200, 60)
+		text := paneText(t, d, layout.HeadroomPane) + paneText(t, d, layout.InsidePane)
+		for _, want := range append(c.want, "reserved 4.0 GiB") {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, text)
+			}
+		}
+		if _, note := d.panes[layout.HeadroomPane].title(&d.scene); note != c.title {
+			t.Errorf("%s: the title's note is %q, want %q", c.name, note, c.title)
+		}
+		d.focus[layout.Overview], d.zoomed = layout.HeadroomPane, true
+		if text += paneText(t, d, layout.HeadroomPane); !strings.Contains(text, c.gates) {
+			t.Errorf("%s: no %q in\n%s", c.name, c.gates, text)
+		}
+		for _, o := range d.panes[layout.HeadroomPane].(originator).origins(&d.scene) {
+			text += o.name + " " + o.figure.Origin + " " + o.figure.Why + "\n"
+		}
+		text += plain.Overview(snapshot, gib)
+		for _, never := range []string{"device", "driver", "GPU", "press H"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s: %q in\n%s", c.name, never, text)
+			}
+		}
+		if !strings.Contains(text, "in host memory: 4.0 GiB in allocators") {
+			t.Errorf("%s: plain output reads\n%s", c.name, text)
+		}
+	}
+}
