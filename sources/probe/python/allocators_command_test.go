@@ -337,6 +337,24 @@ arena = memory.ManualMemory(0, device=memory.Device("cpu", 0), num_bytes=4096)
 	}
 }
 
+// Torch on the CPU has no pool, no peak and no list of its blocks: the answers say
+// so, and promise nothing of a later moment.
+func TestTorchOnTheHost(t *testing.T) {
+	r := startAllocators(t, "import torch")
+	for command, why := range map[string]string{
+		recorder.CommandRebuild:   "has a pool of a device's memory",
+		recorder.CommandResetPeak: "counts a peak of a device's memory",
+	} {
+		if ack := r.do(command, recorder.CommandArgs{}); ack.State != recorder.AckDone || ack.Acted == nil || *ack.Acted || !strings.Contains(ack.Why, why) {
+			t.Errorf("%s: %+v", command, ack)
+		}
+	}
+	if ack := r.do(recorder.CommandSnapshot, recorder.CommandArgs{}); ack.State != recorder.AckFailed || !strings.Contains(ack.Why, "only its memory on a GPU") {
+		t.Errorf("snapshot: %+v", ack)
+	}
+	r.Quiet()
+}
+
 func TestCaptureOfAGraphRefusesWhatWouldSpoilIt(t *testing.T) {
 	for _, script := range []string{
 		"import torch\nkept = torch.empty(MIB)\ntorch._C.capturing = True",

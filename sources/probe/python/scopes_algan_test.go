@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -281,6 +282,48 @@ sample()
 	arena := all.arena(t, "algan arena")
 	if set := all.set(t, fmt.Sprintf("arena:%d", arena.ID)); counters(set)["forward"] != 7 {
 		t.Errorf("%+v", set)
+	}
+}
+
+// algan's recorder does not tell where among the root's own allocations its
+// scopes lay, and a render loop moves the pointers by hand: the arena's peak is
+// at least what it was seen to have counted, in a dump too. A dump tells what
+// arenas held whose buffers went before anybody looked.
+func TestScopesOfAlganPeaksThatAReplayMisses(t *testing.T) {
+	p := run(t, alganBegins+`
+with a.scope("upload"):
+    a.get_tensor((300,), memory.uint8, persist=True)
+with a.temp(clear_persist=True, persist_floor=lambda: a.length - 500):
+    with a.scope("precompute"):
+        a.get_tensor((200,), memory.uint8, persist=True)
+a.get_tensor((100,), memory.uint8)
+drain()
+a.reset()
+a.data = None
+unseen = memory.ManualMemory(0, num_bytes=4096)
+unseen.get_tensor((70,), memory.uint8)
+unseen.reset()
+unseen.data = None
+drain()
+probe.save_calibration(os.path.join(os.path.dirname(os.path.abspath(__file__)), "calibration.vscope"))
+look()
+`)
+	live := read(t, filepath.Join(p.Module, "records.vscope"))
+	dump := read(t, filepath.Join(p.Module, "calibration.vscope"))
+	for name, all := range map[string]*told{"live": live, "the dump": dump} {
+		for _, arena := range all.states[len(all.states)-1].Arenas {
+			want, recorded := map[int64]int64{1024: 600, 4096: 70}[arena.Length]
+			if !recorded {
+				continue // made before recording was armed
+			}
+			tree, err := recorder.LoadScopeTree(&arena, recorder.TreeLimits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if root := tree.Snapshot().Root(); arena.Released == 0 || arena.HighWater != want || root.Peak != want {
+				t.Errorf("%s: high-water and peak of %d bytes are %d and %d, want %d: %+v", name, arena.Length, arena.HighWater, root.Peak, want, arena)
+			}
+		}
 	}
 }
 

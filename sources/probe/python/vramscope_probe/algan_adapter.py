@@ -125,11 +125,13 @@ class AlganArena:
         if not recorded:
             entry.pop("recorded", None)
         if self.tree is not None:
-            self.tree.fill(entry)
+            self._fill(self.tree, entry)
         elif entry.get("len"):
             # Nobody told of its allocations: how many there were, and what was
             # in it between two looks, is not known.
             entry["root"] = dict(self._peak, pm=entry["len"])
+        if self.gone and not entry.get("hw"):
+            entry["hw"] = entry.get("root", {}).get("p", 0)
         return entry
 
     def replayed(self, limit, ns, batches):
@@ -149,10 +151,22 @@ class AlganArena:
             batch.add(-1, ns, op, values, params)
         if len(batch):
             batches.append(batch.take())
-        algan_tree(recorder, length, NAMES.number, limit).fill(entry)
+        self._fill(algan_tree(recorder, length, NAMES.number, limit), entry)
+        if self.gone:
+            entry["gone"] = self.gone
+        if not entry["buf"]:
+            entry["hw"] = self._high or entry["root"].get("p", 0)
         if replay.cut:
             entry["cut"] = replay.cut
         return entry, limit - replay.taken
+
+    def _fill(self, tree, entry):
+        """Writes the tree into an entry. algan's recorder does not say where among
+        the root's own allocations its scopes lay, so that the replay's peak may
+        be lower than what the arena itself was seen to have counted."""
+        root = tree.fill(entry)["root"]
+        if self._peak.get("p", 0) > root.get("p", 0):
+            root.update(self._peak, pf=root.get("pf", 0))
 
     def _facts(self, arena, recorded):
         length = self.length(arena)
@@ -359,7 +373,7 @@ class AlganAdapter(Adapter):
             silent = len(self._living()) - len(module.recorded_arenas())
             module.set_auto_record(True)
             report.line("algan: set_auto_record(True)", why=(
-                "arenas made from now on are recorded" + (
+                "arenas made from now on are recorded, and algan keeps each allocation until recording is switched off, in about half a KiB of host memory" + (
                     "; of those that are there already, %d %s not" % (silent, "is" if silent == 1 else "are") if silent > 0 else "")))
             report.acted = True
             return

@@ -147,7 +147,10 @@ def _force_reclaim(device, args, report):
 def _rebuild(device, args, report):
     report.acted = False
     _collect(report)
+    lines = len(report.lines)
     _each(report, "rebuild", device)
+    if len(report.lines) == lines:
+        report.why = "no library of this process has a pool of a device's memory now"
     refused = [line["why"] for line in report.lines if line["what"].endswith("not rebuilt") and line.get("why")]
     if not report.acted and refused:
         report.fail(refused[0])
@@ -156,6 +159,8 @@ def _rebuild(device, args, report):
 def _reset_peak(device, args, report):
     report.acted = False
     _each(report, "reset_peak", device)
+    if not report.lines:
+        report.why = "no library of this process counts a peak of a device's memory now"
 
 
 def _headroom(device, args, report):

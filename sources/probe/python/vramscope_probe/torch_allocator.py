@@ -296,7 +296,7 @@ class TorchAdapter(Adapter):
 
     def snapshot(self, report, path):
         if self.cuda() is None:
-            report.fail("torch has not initialised CUDA yet, so there is nothing to write: ask again once the render runs")
+            report.fail("torch has not initialised CUDA, and only its memory on a GPU can be written: ask again once the render uses one")
             return
         size, took = write_torch_snapshot(self.library(), path)
         report.path, report.acted = path, True
