@@ -118,7 +118,8 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	if err != nil {
 		return err
 	}
-	if _, err := h.obey(ctx, view.ID, recorder.CommandRecordOn, recorder.CommandArgs{}); err != nil {
+	armed, err := h.obey(ctx, view.ID, recorder.CommandRecordOn, recorder.CommandArgs{})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.problems, "the arenas of %s are recorded from now on; interrupt to write %s\n", printable(view.Name), path)
@@ -129,7 +130,9 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	if err != nil {
 		return err
 	}
-	_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{})
+	if armed.Acted == nil || *armed.Acted { // else somebody else had armed it, and record-off would forget what is recorded
+		_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{})
+	}
 	if ack.State != recorder.AckDone {
 		return fmt.Errorf("the calibration dump was not written: %s", ack.Why)
 	}

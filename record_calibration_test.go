@@ -28,3 +28,19 @@ func TestNothingToCalibrate(t *testing.T) {
 		t.Errorf("afterwards calibration ends with %d: %s%s", code, out, problems)
 	}
 }
+
+// TestCalibrateLeavesRecordingOn: what another has armed goes on being recorded.
+func TestCalibrateLeavesRecordingOn(t *testing.T) {
+	environment := testEnvironment(t)
+	startDemo(t, environment, "--speed", "1")
+	if out, problems, code := runIn(t, environment, "send", "demo", "record-on"); code != exitFine {
+		t.Fatalf("record-on ends with %d: %s%s", code, out, problems)
+	}
+	directory := t.TempDir()
+	// Whether a job begins meanwhile does not matter here.
+	_, _, _ = runIn(t, environment, "record", "--calibration", "-o", filepath.Join(directory, "first.vscope"), "--duration", "50ms", "demo")
+	out, problems, _ := runIn(t, environment, "send", "demo", "calibration", "--path", filepath.Join(directory, "second.vscope"))
+	if strings.Contains(out+problems, "not armed") || out+problems == "" {
+		t.Errorf("afterwards recording is off: %s%s", out, problems)
+	}
+}

@@ -285,6 +285,23 @@ sample()
 	}
 }
 
+// An answer tells whether recording was armed, or ended, by it: what somebody else
+// has armed is not to be ended.
+func TestScopesOfAlganAreArmedOnce(t *testing.T) {
+	for script, acted := range map[string]bool{
+		`command("record", True)`:                               true,
+		`command("record", True); command("record", True)`:      false,
+		`memory.set_auto_record(True); command("record", True)`: true, // the program's own arenas are
+		`command("record", True); command("record", False)`:     true,
+		`command("record", False)`:                              false,
+	} {
+		all := drive(t, "import algan.utils.memory_utils as memory\n"+script+"\n")
+		if ack := said[*recorder.Ack](t, all); ack.Acted == nil || *ack.Acted != acted {
+			t.Errorf("%s: %+v", script, ack)
+		}
+	}
+}
+
 // algan's recorder does not tell where among the root's own allocations its
 // scopes lay, and a render loop moves the pointers by hand: the arena's peak is
 // at least what it was seen to have counted, in a dump too. A dump tells what

@@ -142,6 +142,9 @@ while not stop.is_set():
 	if ack := r.Do("1", recorder.CommandRecordOn, recorder.CommandArgs{}); ack.State != recorder.AckDone || len(ack.Result) == 0 {
 		t.Fatalf("%+v", ack)
 	}
+	if ack := r.Do("1b", recorder.CommandRecordOn, recorder.CommandArgs{}); ack.Acted == nil || *ack.Acted {
+		t.Errorf("what was armed already is armed anew: %+v", ack)
+	}
 	pythontest.NextWhere(r, func(batch *recorder.ArenaEvents) bool { return len(batch.Op) > 1 })
 	path := filepath.Join(t.TempDir(), "calibration.vscope")
 	if ack := r.Do("2", recorder.CommandCalibration, recorder.CommandArgs{Path: path}); ack.State != recorder.AckDone || ack.Path != path {

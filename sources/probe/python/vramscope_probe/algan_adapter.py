@@ -367,6 +367,7 @@ class AlganAdapter(Adapter):
         module = self.library()
         if module is None:
             return
+        report.acted = bool(report.acted) or bool(module.auto_record_enabled()) != on
         if on:
             self.watch(module)
             self._find(module)
@@ -375,11 +376,9 @@ class AlganAdapter(Adapter):
             report.line("algan: set_auto_record(True)", why=(
                 "arenas made from now on are recorded, and algan keeps each allocation until recording is switched off, in about half a KiB of host memory" + (
                     "; of those that are there already, %d %s not" % (silent, "is" if silent == 1 else "are") if silent > 0 else "")))
-            report.acted = True
             return
         forgotten = len(module.recorded_arenas())
         module.set_auto_record(False)
-        report.acted = True
         report.line("algan: set_auto_record(False)", why=(
             "algan forgets %s that it had recorded; a calibration dump keeps %s" % (
                 plural(forgotten, "arena"), "it" if forgotten == 1 else "them") if forgotten else ""))

@@ -281,12 +281,12 @@ class ArenaAdapter(Adapter):
 
     def record(self, report, on):
         living = len(ARENA_HANDLES.living())
+        report.acted = bool(report.acted) or self.armed != on
         if on:
             self.armed = self._record_due = True
             self._forget_due = False
             report.line("keep the events of the program's own arenas and scope stacks, %d at this moment" % living,
                         why="from now on: what was before is not known event by event")
-            report.acted = True
             return
         forgotten = len(self.recorded)
         self.armed = self._record_due = False
