@@ -285,6 +285,28 @@ sample()
 	}
 }
 
+// The search for early arenas stops the program: once is enough, since those that
+// come after it are noted.
+func TestScopesOfAlganLooksForEarlyArenasOnce(t *testing.T) {
+	all := drive(t, `
+import algan.utils.memory_utils as memory, gc
+early = memory.ManualMemory(0, num_bytes=2048)
+walk, walks = gc.get_objects, []
+gc.get_objects = lambda: walks.append(1) or walk()
+command("record", True)
+command("record", False)
+command("record", True)
+look()
+write({"t": "note", "ns": 1, "level": "info", "text": "walks: %d" % len(walks)})
+`)
+	if text := said[*recorder.Note](t, all).Text; text != "walks: 1" {
+		t.Error(text)
+	}
+	if arena := all.arena(t, "algan arena"); arena.Length != 2048 {
+		t.Errorf("%+v", arena)
+	}
+}
+
 // An answer tells whether recording was armed, or ended, by it: what somebody else
 // has armed is not to be ended.
 func TestScopesOfAlganAreArmedOnce(t *testing.T) {

@@ -214,6 +214,7 @@ class AlganAdapter(Adapter):
         self._peaks_told = 0
         self._registry_met, self._registry_first = 0, no_arena  # how many of algan's registry, and which one is its first
         self._wrapped = None
+        self._searched = None  # the kind of arena of which those before the wrapper were looked for
 
     def library(self):
         module = super().library()
@@ -390,7 +391,11 @@ class AlganAdapter(Adapter):
 
     def _find(self, module):
         """Looks for arenas that were made before anybody noted them. It walks
-        every object of the program, so it is done for a command alone."""
+        every object of the program, which stops a big one for a quarter of a
+        second, so it is done for a command alone, and once."""
+        if self._searched is self._wrapped:
+            return
+        self._searched = self._wrapped
         known = self._living()
         for found in gc.get_objects():
             if type(found) is module.ManualMemory and id(found) not in known:
