@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vramscope/model"
+	"vramscope/sources/probe"
 	"vramscope/sources/probe/attach"
 	"vramscope/ui/grid"
 )
@@ -49,7 +51,7 @@ processes can be reached.`,
 
 func (p *program) attach(ctx context.Context, pid int, options attach.Options, headless bool) error {
 	options.Say = func(text string) { fmt.Fprintln(p.problems, printable(text)) }
-	reached, err := attach.Attach(ctx, pid, options)
+	reached, err := letIn(ctx, pid, options)
 	if err != nil {
 		return attachFailure(err)
 	}
@@ -75,6 +77,20 @@ func (p *program) attach(ctx context.Context, pid int, options attach.Options, h
 	p.begin = process.SocketName().ID()
 	h.waitUntil(ctx, settleTime, func(_ *hub, snapshot *model.Snapshot) bool { return snapshot.Find(p.begin) != nil })
 	return p.show(h)
+}
+
+// letIn lets the probe in. A program that has it, and is too busy to answer, is not
+// entered a second time: what it waits for is said.
+func letIn(ctx context.Context, pid int, options attach.Options) (*attach.Reached, error) {
+	process, err := attach.Inspect(pid)
+	sockets, wrong := probe.Directory()
+	if err == nil && wrong == nil && process.HasProbe(sockets) {
+		if _, err := probe.Greet(ctx, filepath.Join(sockets, process.SocketName().String())); isSilent(err) {
+			options.Say(silence(process.SocketName()))
+			return &attach.Reached{Process: process, Already: true, Directory: sockets}, nil
+		}
+	}
+	return attach.Attach(ctx, pid, options)
 }
 
 // attachFailure gives what keeps the probe out its exit code.

@@ -59,17 +59,13 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 		return err
 	}
 	h.waitUntil(ctx, settleTime, settled)
+	views, err := p.viewsOf(ctx, h, arguments)
 	snapshot := h.Snapshot()
-	if err := h.close(); err != nil {
-		return err
+	if closed := h.close(); closed != nil && err == nil {
+		err = closed
 	}
-	views := snapshot.Sources
-	if len(arguments) == 1 {
-		view, err := findSource(snapshot, arguments[0])
-		if err != nil {
-			return err
-		}
-		views = []*model.SourceView{view}
+	if err != nil {
+		return err
 	}
 	var rows []headroomRow
 	below, knownRows := false, 0
@@ -105,6 +101,18 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 	return nil
 }
 
+// viewsOf are the source that is named, or all that are seen where none is.
+func (p *program) viewsOf(ctx context.Context, h *hub, arguments []string) ([]*model.SourceView, error) {
+	if len(arguments) == 0 {
+		return h.Snapshot().Sources, nil
+	}
+	view, err := findSource(h.Snapshot(), arguments[0])
+	if err == nil {
+		view, err = p.heard(ctx, h, view, helloTime)
+	}
+	return []*model.SourceView{view}, err
+}
+
 // noHeadroom says what is to be done where no row has a headroom.
 func noHeadroom(rows []headroomRow) error {
 	if len(rows) > 0 {
@@ -117,6 +125,9 @@ func noHeadroom(rows []headroomRow) error {
 // lower bound is known has to reach it with that.
 func rowOf(view *model.SourceView, headroom *model.Headroom, minimum int64) headroomRow {
 	row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why, minimum: minimum}
+	if view.Hello == nil && view.StatusWhy != "" {
+		row.Why = view.StatusWhy
+	}
 	if headroom.AtLeast.Known {
 		bytes := headroom.AtLeast.Value
 		row.Headroom, row.Formula, row.Below = &bytes, headroom.Formula(), bytes < minimum
@@ -172,6 +183,10 @@ func findSource(snapshot *model.Snapshot, text string) (*model.SourceView, error
 func matchesSource(view *model.SourceView, text string) bool {
 	pid := strings.TrimPrefix(text, "pid:")
 	if number, err := strconv.Atoi(pid); err == nil {
+		if view.Hello == nil && view.File == "" { // of a program that does not answer yet
+			name, ok := socketOf(view)
+			return ok && name.PID == number
+		}
 		return view.Kind == recorder.KindProcess && view.Hello != nil && view.Hello.PID == number
 	}
 	return view.ID == text || view.ID == "gpu:"+text || view.Name == text ||

@@ -62,7 +62,7 @@ func (p *program) doctor(ctx context.Context) error {
 		return err
 	}
 	silent := silentPrograms(snapshot)
-	programs := len(silent)
+	programs := 0
 	for _, view := range snapshot.Sources {
 		good, how := diagnosis(view)
 		say(good, view.Kind+" "+view.Name+" ("+view.ID+"): "+view.Status.String(), how)
@@ -71,6 +71,10 @@ func (p *program) doctor(ctx context.Context) error {
 		}
 	}
 	for _, pid := range slices.Sorted(maps.Keys(silent)) {
+		if snapshot.Find(silent[pid].ID()) != nil {
+			continue // it was told of
+		}
+		programs++
 		say(false, "process "+silent[pid].ID(), silence(silent[pid]))
 	}
 	if programs == 0 {

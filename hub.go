@@ -181,10 +181,15 @@ func (h *hub) run(ctx context.Context, a *attached, id string) {
 			return
 		}
 		status, why, again := verdict(err)
+		if isSilent(err) && !h.hasSpoken(a) {
+			status = model.StatusConnecting // why, watchSilent says
+		}
 		if _, isFile := a.source.(*file.Source); isFile && status == model.StatusEnded {
 			status = model.StatusComplete
 		}
-		h.tell(func(store *model.Store) { store.SetStatus(id, status, why) })
+		if status != model.StatusConnecting {
+			h.tell(func(store *model.Store) { store.SetStatus(id, status, why) })
+		}
 		if !again {
 			h.mutex.Lock()
 			a.ended = true
@@ -213,7 +218,7 @@ func verdict(err error) (status model.Status, why string, again bool) {
 		return model.StatusStale, err.Error(), true
 	case errors.As(err, &end) && end.Gone:
 		return model.StatusEnded, err.Error(), false
-	case errors.As(err, &end):
+	case errors.As(err, &end), isSilent(err):
 		return model.StatusStale, err.Error(), true
 	case errors.As(err, &cut):
 		return model.StatusCut, err.Error(), false
@@ -400,6 +405,7 @@ func (h *hub) discover() error {
 		},
 	}
 	h.spawn(func() { _ = watcher.Run(h.ctx) })
+	h.spawn(h.watchSilent)
 	return nil
 }
 
@@ -459,7 +465,7 @@ func (h *hub) socketsHeard(snapshot *model.Snapshot) bool {
 	}
 	for _, file := range files {
 		name, ok := probe.ParseName(file.Name())
-		if ok && !name.Gone() && name.PID != os.Getpid() && snapshot.Find(name.ID()) == nil {
+		if ok && !hasSaidHello(snapshot, name) && name.PID != os.Getpid() && !name.Gone() {
 			return false
 		}
 	}

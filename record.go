@@ -46,21 +46,42 @@ func (p *program) recordWith(ctx context.Context, h *hub, path, name string, len
 	if calibration {
 		return p.calibrate(ctx, h, view, path, length)
 	}
-	ctx, cancel := limited(ctx, length)
-	defer cancel()
 	h.mutex.Lock()
 	err = h.startRecording(path, sources, only)
+	tape := h.tape
 	h.mutex.Unlock()
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.problems, "recording %s to %s; interrupt to end it\n", printable(view.Name), path)
+	if view.Kind == recorder.KindProcess {
+		p.untilSpoken(ctx, h, view, tape) // the time counts from then: a busy program speaks late
+	}
+	ctx, cancel := limited(ctx, length)
+	defer cancel()
 	h.untilEnd(ctx, view.ID)
 	if _, err := h.Record(nil, false); err != nil {
 		return err
 	}
+	if view.Kind == recorder.KindProcess && !tape.hasSpoken() {
+		return fmt.Errorf("nothing of %s is in %s: it did not answer all the while; record it again for longer, or once it is not busy any more", printable(view.Name), path)
+	}
 	fmt.Fprintf(p.problems, "recorded: vramscope %s\n", path)
 	return nil
+}
+
+// untilSpoken waits until a program speaks on the connection that is recorded,
+// and says so where that takes long.
+func (p *program) untilSpoken(ctx context.Context, h *hub, view *model.SourceView, tape *recording) {
+	hasSpoken := func(_ *hub, snapshot *model.Snapshot) bool {
+		now := snapshot.Find(view.ID)
+		return tape.hasSpoken() || now == nil || now.Status >= model.StatusEnded
+	}
+	if h.waitUntil(ctx, settleTime, hasSpoken) {
+		return
+	}
+	fmt.Fprintf(p.problems, "%s is busy and does not answer yet: waiting up to %v\n", printable(view.Name), helloTime)
+	h.waitUntil(ctx, helloTime, hasSpoken)
 }
 
 // limited is the context for so long, 0 for as long as it lasts itself.
@@ -96,8 +117,11 @@ func (p *program) reach(ctx context.Context, h *hub, name string) (*model.Source
 	}
 	h.waitUntil(ctx, settleTime, settled)
 	view, err := findSource(h.Snapshot(), name)
-	if err == nil || name != "demo" {
-		return view, err
+	if err == nil {
+		return p.heard(ctx, h, view, helloTime)
+	}
+	if name != "demo" {
+		return nil, err
 	}
 	var usage usageError
 	if errors.As(err, &usage) {
@@ -139,6 +163,10 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	fmt.Fprintf(p.problems, "written: vramscope %s\n", path)
 	return err
 }
+
+// helloTime is how long a busy program is waited for that has not said hello: as
+// long as a command may wait in it.
+const helloTime = 30 * time.Second
 
 // obeyTime is how long an answer to a command is waited for: longer than the
 // command may wait for the program, so that "expired" is heard.

@@ -31,6 +31,7 @@ type recording struct {
 	mutex sync.Mutex
 	file  *recorder.FileWriter
 	err   error
+	spoke chan struct{}              // is closed once a program has spoken
 	begun bool                       // a program has spoken, or none is recorded: the file opens on the first that speaks
 	early map[string]recorder.Record // hellos of tapped sources until then
 }
@@ -62,6 +63,9 @@ func (r *recording) begin(first recorder.Record) {
 	defer r.mutex.Unlock()
 	if first != nil {
 		r.put(first)
+		if !r.hasSpoken() {
+			close(r.spoke)
+		}
 	}
 	if r.begun {
 		return
@@ -71,6 +75,16 @@ func (r *recording) begin(first recorder.Record) {
 		r.put(r.early[src])
 	}
 	r.early = nil
+}
+
+// hasSpoken says whether a program has.
+func (r *recording) hasSpoken() bool {
+	select {
+	case <-r.spoke:
+		return true
+	default:
+		return false
+	}
 }
 
 // beside writes a record of a tapped source. Before the file has begun that waits
@@ -144,7 +158,7 @@ func newRecording(ctx context.Context, path string) (*recording, context.Context
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	return &recording{path: path, tapped: map[string]bool{}, early: map[string]recorder.Record{}, cancel: cancel, file: file}, ctx, nil
+	return &recording{path: path, tapped: map[string]bool{}, early: map[string]recorder.Record{}, spoke: make(chan struct{}), cancel: cancel, file: file}, ctx, nil
 }
 
 // end waits for the writers and closes the file. Sources that have not said
@@ -183,7 +197,8 @@ func (h *hub) startRecording(path string, sources []string, only string) error {
 			_ = source.Want(true)
 			programs++
 			tape.writers.Go(func() {
-				_ = source.Run(ctx, tape.begin)
+				for isSilent(source.Run(ctx, tape.begin)) && ctx.Err() == nil {
+				} // it is busy, and speaks once it is not: each try takes a while
 				tape.begin(nil)
 			})
 		default:

@@ -69,6 +69,9 @@ func (p *program) sendWith(ctx context.Context, h *hub, source, name string, arg
 	}
 	h.waitUntil(ctx, settleTime, settled)
 	view, err := findSource(h.Snapshot(), source)
+	if err == nil {
+		view, err = p.heard(ctx, h, view, helloTime)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -224,6 +224,9 @@ func (p *program) watchPlainly(ctx context.Context) error {
 	}
 	fmt.Fprint(p.out, plain.Overview(snapshot, int64(p.settings.Reserve)))
 	if !anythingToWatch(snapshot) {
+		for _, name := range silentPrograms(snapshot) {
+			return exitError{exitNothing, fmt.Errorf("nothing tells numbers here yet: %s", silence(name))}
+		}
 		return exitError{code: exitNothing, cause: errors.New("there is nothing to watch here: no GPU and no program with a probe; try `vramscope demo`")}
 	}
 	return nil

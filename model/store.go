@@ -113,6 +113,13 @@ func (s *Store) SetStatus(id string, status Status, why string) {
 	s.log.add(entry)
 }
 
+// SetWaiting says why a source has not spoken yet. One that has is left as it is.
+func (s *Store) SetWaiting(id, why string) {
+	if source := s.find(id); source != nil && len(source.keepers) == 0 && source.status <= StatusConnecting {
+		s.SetStatus(id, StatusConnecting, why)
+	}
+}
+
 // SetProgress says how far a file has been read.
 func (s *Store) SetProgress(id string, progress Progress) {
 	if source := s.find(id); source != nil {

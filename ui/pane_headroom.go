@@ -42,6 +42,10 @@ func (p *headroomPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, "Nothing is watched. A program with a probe, a GPU or a recording fills this: `vramscope run -- python render.py`, `vramscope demo`, `vramscope FILE`.")
 		return
 	}
+	if why := notSpoken(s.view); why != "" {
+		nothing(r, why)
+		return
+	}
 	h := s.headroom()
 	if !h.DriverTotal.Known && !h.DriverFree.Known {
 		whose := "The device's"

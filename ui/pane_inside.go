@@ -26,6 +26,10 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, "A program with a probe fills this.")
 		return
 	}
+	if notSpoken(s.view) != "" {
+		nothing(r, "Its allocators fill this once it answers.")
+		return
+	}
 	inside := s.inside()
 	if len(inside.Roots) == 0 && !inside.Driver.Known {
 		nothing(r, "No allocator has told anything: "+inside.Driver.Why)

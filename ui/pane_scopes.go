@@ -89,6 +89,9 @@ func (p *scopesPane) take(s *scene) (mode scopesMode, missing string) {
 	if s.view == nil {
 		return mode, "Scopes of a program with an arena fill this: `vramscope demo` shows one, `vramscope run -- python render.py` starts yours."
 	}
+	if why := notSpoken(s.view); why != "" {
+		return mode, why
+	}
 	if len(s.view.Arenas) == 0 {
 		return mode, "This source has no arena. A program that allocates from one, and names its stages as scopes, fills this."
 	}

@@ -23,6 +23,15 @@ func wallOf(view *model.SourceView, ns int64) int64 {
 // clockOf is the local time of day of a moment in Unix ns.
 func clockOf(wall int64) (hour, minute, second int) { return time.Unix(0, wall).Clock() }
 
+// notSpoken says why nothing is known of a source that has not spoken yet; "" of
+// one that has, and where nobody knows.
+func notSpoken(view *model.SourceView) string {
+	if view.Hello != nil || view.Status != model.StatusConnecting || view.StatusWhy == "" {
+		return ""
+	}
+	return "Nothing is known yet: " + view.StatusWhy + "."
+}
+
 func pidText(pid int) string { return strconv.Itoa(pid) }
 
 // peakMoment is when the memory of a source was highest, and what it was the

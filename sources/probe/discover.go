@@ -290,5 +290,5 @@ func Greet(ctx context.Context, path string) (*recorder.Hello, error) {
 	case err != nil:
 		return nil, err
 	}
-	return nil, &GreetingError{ID: NewSource(path).ID(), Why: "it did not say hello within a second"}
+	return nil, &GreetingError{ID: NewSource(path).ID(), Why: "did not say hello within a second", Silent: true}
 }

@@ -59,12 +59,16 @@ func (e *EndError) Unwrap() error { return e.Err }
 
 // GreetingError says that what listens does not speak the records.
 type GreetingError struct {
-	ID  string
-	Why string
+	ID     string
+	Why    string
+	Silent bool // it has said nothing yet: it may be busy in one long call, and speak after that
 }
 
 // Error is one sentence that says what to do.
 func (e *GreetingError) Error() string {
+	if e.Silent {
+		return fmt.Sprintf("%s lets vramscope in, but %s: it is stopped, or busy in one long call; wait until that returns", e.ID, e.Why)
+	}
 	return fmt.Sprintf("%s does not speak vramscope's records (%s): use the probe of this version", e.ID, e.Why)
 }
 
@@ -245,7 +249,7 @@ func (s *Source) ended(err error) error {
 	case errors.Is(err, io.EOF):
 		return &EndError{ID: s.id, Gone: s.name.PID != 0 && s.name.Gone()}
 	case errors.As(err, &network) && network.Timeout():
-		return &GreetingError{ID: s.id, Why: "it said nothing for ten seconds"}
+		return &GreetingError{ID: s.id, Why: "said nothing for ten seconds", Silent: true}
 	case errors.As(err, &network):
 		return &EndError{ID: s.id, Gone: s.name.PID != 0 && s.name.Gone(), Err: cause(err)}
 	}
