@@ -103,11 +103,17 @@ func (h *hub) untilEnd(ctx context.Context, id string) {
 		case <-h.ctx.Done():
 			return
 		case <-ticker.C:
-			if view := h.Snapshot().Find(id); view == nil || view.Status == model.StatusEnded || view.Status == model.StatusFailed {
+			if h.hasEnded(id) {
 				return
 			}
 		}
 	}
+}
+
+// hasEnded says whether a source tells nothing any more.
+func (h *hub) hasEnded(id string) bool {
+	view := h.Snapshot().Find(id)
+	return view == nil || view.Status == model.StatusEnded || view.Status == model.StatusFailed
 }
 
 // reach finds a source by its name; for "demo" it starts one where none runs.
@@ -150,8 +156,14 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	during, cancel := limited(ctx, length)
 	defer cancel()
 	h.untilEnd(during, view.ID)
+	if h.hasEnded(view.ID) {
+		return endedBeforeCalibration(view, path)
+	}
 	ack, err := h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandCalibration, recorder.CommandArgs{Path: absolute})
 	if err != nil {
+		if h.hasEnded(view.ID) {
+			return endedBeforeCalibration(view, path)
+		}
 		return err
 	}
 	if armed.Acted == nil || *armed.Acted { // else somebody else had armed it, and record-off would forget what is recorded
@@ -162,6 +174,13 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	}
 	fmt.Fprintf(p.problems, "written: vramscope %s\n", path)
 	return err
+}
+
+// endedBeforeCalibration says that a program took its arenas with it, and how they
+// are had.
+func endedBeforeCalibration(view *model.SourceView, path string) error {
+	return fmt.Errorf("%s has ended and took what it had recorded with it, so nothing was written to %s: the program itself writes a calibration dump, and must still run then; "+
+		"interrupt this earlier, give it a --duration, or let the program end with vramscope_probe.save_calibration(%q)", printable(view.Name), path, path)
 }
 
 // helloTime is how long a busy program is waited for that has not said hello: as
@@ -197,13 +216,17 @@ func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandAr
 				}
 			}
 		}
-		return final != nil
+		return final != nil || h.hasEnded(id)
 	}
-	if !h.waitUntil(ctx, obeyTime, answered) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	h.waitUntil(ctx, obeyTime, answered)
+	switch {
+	case final != nil:
+		return final, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case h.hasEnded(id):
+		return nil, fmt.Errorf("%s was sent, and %s has ended without an answer: start it again", model.CommandTitle(name), printable(view.Name))
+	default:
 		return nil, fmt.Errorf("%s was sent, but no answer came within %v: the program may be in a long call; look at it with vramscope", name, obeyTime)
 	}
-	return final, nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -26,6 +29,43 @@ func TestNothingToCalibrate(t *testing.T) {
 	}
 	if out, problems, code := runIn(t, environment, "send", "demo", "calibration", "--path", path); code != exitFailed || !strings.Contains(out+problems, "recording is not armed") {
 		t.Errorf("afterwards calibration ends with %d: %s%s", code, out, problems)
+	}
+}
+
+// TestAProgramThatEndsUncalibrated: what it had recorded is gone, which is said
+// with what to do, at once.
+func TestAProgramThatEndsUncalibrated(t *testing.T) {
+	environment := testEnvironment(t)
+	pid := startDemo(t, environment)
+	path := filepath.Join(t.TempDir(), "arenas.vscope")
+	command := exec.Command(binary(t), "record", "--calibration", "-o", path, "demo")
+	command.Env = environment
+	said, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "are recorded from now on") {
+		t.Fatalf("it says %q", lines.Text())
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for lines.Scan() {
+		text += lines.Text() + "\n"
+	}
+	_ = command.Wait()
+	for _, want := range []string{"has ended and took what it had recorded with it", "nothing was written to " + path, "save_calibration"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q: %s", want, text)
+		}
+	}
+	if code := command.ProcessState.ExitCode(); code != exitFailed {
+		t.Errorf("it ends with %d", code)
 	}
 }
 

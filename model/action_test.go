@@ -116,7 +116,7 @@ func TestWhatAKeyMayDo(t *testing.T) {
 		{"a device", change(func(v *SourceView) { v.Kind = recorder.KindDevice }), recorder.CommandReclaim, false, "vramscope run -- python render.py"},
 		{"no commands", change(func(v *SourceView) { v.Hello.Commands = nil }), recorder.CommandReclaim, false, "vramscope run -- python render.py"},
 		{"no hello", change(func(v *SourceView) { v.Hello = nil }), recorder.CommandReclaim, false, "hello"},
-		{"ended", change(func(v *SourceView) { v.Status, v.StatusWhy = StatusEnded, "exit 0" }), recorder.CommandReclaim, false, "it is ended: exit 0"},
+		{"ended", change(func(v *SourceView) { v.Status, v.StatusWhy = StatusEnded, "exit 0" }), recorder.CommandReclaim, false, "it has ended and takes no commands any more: exit 0"},
 		{"silent", change(func(v *SourceView) { v.Status = StatusStale }), recorder.CommandReclaim, false, ""},
 		{"live blocks", livePool, recorder.CommandRebuild, false, "2113 live allocations hold 18.4 GiB in device pool, among them arena:0"},
 		{"a live block", oneBlock, recorder.CommandRebuild, false, "1 live allocation holds 55.0 MiB in device pool"},

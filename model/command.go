@@ -131,6 +131,8 @@ func (v *SourceView) refusal(command string, readOnly bool) string {
 		return "it takes no commands by itself; select a process that uses it, or " + howToAttach
 	case v.Status == StatusConnecting || v.Hello == nil:
 		return "it has not said hello yet; wait a moment"
+	case v.Status == StatusEnded:
+		return strings.TrimSuffix("it has ended and takes no commands any more: "+v.StatusWhy, ": ")
 	case !v.Status.alive():
 		return strings.TrimSuffix("it is "+v.Status.String()+": "+v.StatusWhy, ": ")
 	}

@@ -58,7 +58,11 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 		p.line(1, "pool %s: tier %s (%s), generation %d", pool.State.Name, pool.State.Tier, pool.State.Why, pool.State.Generation)
 	}
 	for _, arena := range view.Arenas {
-		if arena.State.Released == 0 && !arena.Partial {
+		switch {
+		case arena.State.Released != 0 || arena.Partial:
+		case !arena.State.Managed:
+			p.line(1, "arena %s: unmanaged, what is allocated from it comes from the ordinary allocator", arena.State.Name)
+		default:
 			p.line(1, "arena %s: forward %s, reverse %s, high-water %s of %s", arena.State.Name, size(arena.State.Forward),
 				size(arena.State.Length-arena.State.Reverse), least(arena.State.HighWater, size, arena.HighWaterIsLeast()), size(arena.State.Length))
 		}

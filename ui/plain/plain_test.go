@@ -76,6 +76,31 @@ func TestWhyIsSaidUnderItsOwnSet(t *testing.T) {
 	}
 }
 
+// TestUnmanagedArenasAreCountedTogether: of those that nothing was told of, a
+// render has one beside each of its own.
+func TestUnmanagedArenasAreCountedTogether(t *testing.T) {
+	arenas := []model.ArenaReport{{ID: 1, Name: "frames", Managed: true}, {ID: 2, Name: "scratch", CountIsLeast: true}, {ID: 3, Name: "scratch"},
+		{ID: 4, Name: "with scopes", Scopes: []model.ScopeReport{{Name: "trace"}}}, {ID: 5, Name: "joined late", Partial: true}}
+	text := Report(&model.Report{Sources: []model.SourceReport{{Arenas: arenas}}})
+	if strings.Contains(text, "scratch") || !strings.Contains(text, "2 unmanaged arenas, of which nothing was told: what is allocated from them") {
+		t.Error(text)
+	}
+	for _, name := range []string{"frames", "with scopes", "joined late"} {
+		if !strings.Contains(text, name) {
+			t.Errorf("%s is left out:\n%s", name, text)
+		}
+	}
+	if text = Report(&model.Report{Sources: []model.SourceReport{{Arenas: arenas[:2]}}}); !strings.Contains(text, "1 unmanaged arena, ") {
+		t.Error(text)
+	}
+	view := &model.SourceView{Kind: recorder.KindProcess, Name: "loop.py", Arenas: []*model.ArenaView{
+		{ID: 2, State: recorder.ArenaState{Name: "scratch", Length: 1, Reverse: 1}}}}
+	text = Overview(&model.Snapshot{Sources: []*model.SourceView{view}}, 0)
+	if !strings.Contains(text, "arena scratch: unmanaged") || strings.Contains(text, "high-water") {
+		t.Error(text)
+	}
+}
+
 // TestHostileNamesStayText: what a program calls itself never reaches the
 // terminal as anything but text.
 func TestHostileNamesStayText(t *testing.T) {

@@ -114,8 +114,19 @@ func (p *page) sets(s *model.SourceReport) {
 
 // memory is arenas, pools and peaks.
 func (p *page) memory(s *model.SourceReport) {
+	untold := 0
 	for i := range s.Arenas {
+		if isUntold(&s.Arenas[i]) {
+			untold++
+			continue
+		}
 		p.arena(&s.Arenas[i])
+	}
+	switch {
+	case untold == 1:
+		p.line(1, "1 unmanaged arena, of which nothing was told: what is allocated from it comes from the ordinary allocator")
+	case untold > 1:
+		p.line(1, "%d unmanaged arenas, of which nothing was told: what is allocated from them comes from the ordinary allocator", untold)
 	}
 	if s.Summed != nil && len(s.Summed.Scopes)+len(s.Summed.Abandoned) > 0 {
 		p.line(1, "scopes by name, over all arenas")
@@ -137,6 +148,12 @@ func (p *page) memory(s *model.SourceReport) {
 	for _, n := range s.NonArena {
 		p.line(1, "outside the arena: %s, %s in, peak %s, worst of %s", n.Name, size(n.InputBytes), size(n.PeakBytes), count(n.Count))
 	}
+}
+
+// isUntold says whether an arena manages no memory, and nothing else is known of
+// it: a render may make one beside each of its arenas.
+func isUntold(a *model.ArenaReport) bool {
+	return !a.Managed && !a.Partial && a.EventsSeen == 0 && len(a.Scopes)+len(a.Abandoned) == 0
 }
 
 func (p *page) arena(a *model.ArenaReport) {
