@@ -5,6 +5,7 @@ The probe neither loads the driver nor initialises it, and makes no context: a
 context costs half a gibibyte of the memory that is being watched.
 """
 import collections
+import contextlib
 import ctypes
 import os
 import time
@@ -21,6 +22,7 @@ class CudaDriver:
     LOOK_AGAIN = 1.0  # seconds between two looks for the library
 
     RESERVED, RESERVED_HIGH, USED, USED_HIGH = 5, 6, 7, 8  # attributes of a memory pool
+    RELAXED = 2  # the capture mode of a thread
 
     def __init__(self):
         self._library = None
@@ -67,9 +69,30 @@ class CudaDriver:
         thread only: it makes the device's own context current for the call."""
         return self._within(ordinal, self._memory_info)
 
+    def capture_mode(self, mode):
+        """How this thread's calls are held against CUDA graphs that other threads
+        capture. As any thread is, even to ask a memory pool for a number spoils
+        such a capture; a RELAXED one spoils none by what it asks, allocates or
+        frees, only by waiting for the device. Is the mode that it was before."""
+        library = self.library()
+        if library is None or mode is None or not hasattr(library, "cuThreadExchangeStreamCaptureMode"):
+            return None
+        before = ctypes.c_int(mode)
+        return before.value if library.cuThreadExchangeStreamCaptureMode(ctypes.byref(before)) == 0 else None
+
+    @contextlib.contextmanager
+    def beside_captures(self):
+        """What the calling thread does within spoils no capture of another one."""
+        before = self.capture_mode(self.RELAXED)
+        try:
+            yield
+        finally:
+            self.capture_mode(before)
+
     def synchronize(self, ordinal):
         """Waits for everything on the device; True if that was done. On the main
-        thread only."""
+        thread only. It spoils a CUDA graph that another thread captures, and
+        nobody can be asked whether one does."""
         return self._within(ordinal, lambda library: library.cuCtxSynchronize() == 0)
 
     def pool_attributes(self, ordinal, *attributes):
@@ -79,17 +102,20 @@ class CudaDriver:
         if pool is None:
             return [None] * len(attributes)
         ask, answer = self._library.cuMemPoolGetAttribute, ctypes.byref(value)
-        return [None if ask(pool, ctypes.c_int(attribute), answer) else value.value for attribute in attributes]
+        with self.beside_captures():
+            return [None if ask(pool, ctypes.c_int(attribute), answer) else value.value for attribute in attributes]
 
     def reset_pool_high(self, ordinal, attribute):
         """Begins a high-water mark anew; 0 is the only value that it takes."""
         pool, zero = self._default_pool(ordinal), ctypes.c_uint64(0)
-        return pool is not None and self._library.cuMemPoolSetAttribute(pool, ctypes.c_int(attribute), ctypes.byref(zero)) == 0
+        with self.beside_captures():
+            return pool is not None and self._library.cuMemPoolSetAttribute(pool, ctypes.c_int(attribute), ctypes.byref(zero)) == 0
 
     def trim_pool(self, ordinal):
         """Gives what the default pool does not use back to the driver."""
         pool = self._default_pool(ordinal)
-        return pool is not None and self._library.cuMemPoolTrimTo(pool, ctypes.c_size_t(0)) == 0
+        with self.beside_captures():
+            return pool is not None and self._library.cuMemPoolTrimTo(pool, ctypes.c_size_t(0)) == 0
 
     @staticmethod
     def _mapped():

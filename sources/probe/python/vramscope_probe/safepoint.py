@@ -6,6 +6,7 @@ import threading
 import time
 
 from .adapter import Report
+from .device import DRIVER
 from .device_memory import DEVICE_MEMORY
 from .outlet import OUTLET
 from .pending import PendingCall, of_a_signal
@@ -92,7 +93,8 @@ class SafePoint:
             try:
                 due, reading.due = reading.due, False
                 if due and not capturing():
-                    reading.look()
+                    with DRIVER.beside_captures():
+                        reading.look()
             except Exception as error:
                 if of_a_signal(error):
                     raise
@@ -144,7 +146,8 @@ def carried_out(command):
             report.acted = False
             report.fail(reason)
         else:
-            before, after = perform(name, args, report)
+            with DRIVER.beside_captures():
+                before, after = perform(name, args, report)
     except Exception as error:
         if of_a_signal(error):
             raise

@@ -7,6 +7,7 @@ import threading
 import time
 
 from .adapter import monotonic, plural
+from .device import DRIVER
 from .outlet import OUTLET
 from .safepoint import SAFE_POINT
 from .sampler import Sampler
@@ -144,6 +145,7 @@ class Service:
             except OSError:
                 pass
         now = monotonic()
+        DRIVER.capture_mode(DRIVER.RELAXED)  # this thread's, for what the libraries ask when they are asked
         OUTLET.armed = self.recording or self.server.interest()
         self._hand_on()
         if SAFE_POINT.outcomes or self.server.ledger.pending is not None:

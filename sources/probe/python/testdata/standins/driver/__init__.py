@@ -61,3 +61,19 @@ def trim(ordinal=0):
 def contexts_made():
     """Contexts that somebody made by asking."""
     return library.fake_contexts_made()
+
+
+def capture(on):
+    """Begins the capture of a CUDA graph, or ends it: what somebody asks of a
+    memory pool meanwhile spoils it, as in the real driver."""
+    library.fake_capture(int(on))
+
+
+def spoilt():
+    """Calls that have spoilt a capture."""
+    return library.fake_spoilt()
+
+
+def capture_mode():
+    """How the calling thread's calls are held against captures: 0 as any is."""
+    return library.fake_capture_mode()

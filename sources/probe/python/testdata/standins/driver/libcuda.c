@@ -20,6 +20,20 @@ static int initialised, count, contexts_made, waits;
 static __thread void *stack[8];
 static __thread int depth;
 
+// A CUDA graph is being captured in the mode that torch's have by default: a
+// call about a memory pool fails and spoils it, whatever thread makes it, unless
+// the thread is a relaxed one. Waiting for the device always does. The others
+// were seen to be harmless (h200/captures.txt).
+enum { RELAXED = 2, CAPTURE_UNSUPPORTED = 900 };
+static int captures, spoilt;
+static __thread int capture_mode;
+
+static int spoils(int unless) {
+	if (!captures || (unless && capture_mode == RELAXED)) return OK;
+	spoilt++;
+	return CAPTURE_UNSUPPORTED;
+}
+
 // What the stand-ins call.
 
 void fake_init(int n, uint64_t total) {
@@ -40,6 +54,9 @@ void fake_give(int i, uint64_t bytes) { devices[i].used -= bytes; }
 uint64_t fake_free(int i) { return devices[i].total - devices[i].used; }
 int fake_contexts_made(void) { return contexts_made; }
 int fake_waits(void) { return waits; }
+void fake_capture(int on) { captures = on; }
+int fake_spoilt(void) { return spoilt; }
+int fake_capture_mode(void) { return capture_mode; }
 
 // The pool takes from the device in steps of 32 MiB.
 int fake_pool_alloc(int i, uint64_t bytes) {
@@ -110,7 +127,16 @@ int cuCtxPopCurrent_v2(void **context) {
 	*context = stack[--depth];
 	return OK;
 }
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+	int before = capture_mode;
+	if (!initialised) return NOT_INITIALIZED;
+	if (*mode < 0 || *mode > RELAXED) return INVALID_VALUE;
+	capture_mode = *mode;
+	*mode = before;
+	return OK;
+}
 int cuCtxSynchronize(void) {
+	if (spoils(0)) return CAPTURE_UNSUPPORTED;
 	waits++;
 	return depth ? OK : INVALID_CONTEXT;
 }
@@ -138,18 +164,21 @@ static uint64_t *attribute(void *pool, int name) {
 }
 int cuMemPoolGetAttribute(void *pool, int name, uint64_t *value) {
 	uint64_t *found = attribute(pool, name);
+	if (spoils(1)) return CAPTURE_UNSUPPORTED;
 	if (!found) return INVALID_VALUE;
 	*value = *found;
 	return OK;
 }
 int cuMemPoolSetAttribute(void *pool, int name, uint64_t *value) {
 	uint64_t *found = attribute(pool, name);
+	if (spoils(1)) return CAPTURE_UNSUPPORTED;
 	if (!found || *value || (name != 6 && name != 8)) return INVALID_VALUE;
 	*found = *attribute(pool, name - 1);
 	return OK;
 }
 int cuMemPoolTrimTo(void *pool, size_t keep) {
 	struct device *d = &devices[(uintptr_t)pool - 0x1000];
+	if (spoils(1)) return CAPTURE_UNSUPPORTED;
 	uint64_t left = (d->pool_used + (32 << 20) - 1) / (32 << 20) * (32 << 20);
 	if (left < keep) left = keep;
 	if (left < d->reserved) {
