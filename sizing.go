@@ -54,7 +54,7 @@ func (s *sizing) only(path string) error {
 	if s.framesText == "" && len(s.driverText) == 0 {
 		return nil
 	}
-	return usageError{path + " is no calibration file, the only kind that --frames and --driver are for: leave them out"}
+	return usageError{path + " is no calibration file of algan's own, the only kind that --frames and --driver are for: leave them out"}
 }
 
 // question is what the dashboard begins with: the first number of frames.
