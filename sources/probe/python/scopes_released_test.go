@@ -251,6 +251,25 @@ drain()
 	}
 }
 
+// A tree is built now and then, and once more at the arena's end: what is told of
+// it from then on is all that it did.
+func TestScopesOfAlganArenasAreWholeAtTheirEnd(t *testing.T) {
+	all := drive(t, alganBegins+`
+with a.scope("first"):
+    a.get_tensor((3,), memory.uint8)
+drain()
+with a.scope("second"):
+    a.get_tensor((5,), memory.uint8)
+drain()
+a.data = None
+look()
+`)
+	tree := all.tree(t, alganName)
+	if row := all.row(t, tree, "second"); row.Count != 1 || row.SelfBytes != 5 || tree.Root().AllocCount != 2 {
+		t.Errorf("%+v, and the root %+v", row, tree.Root())
+	}
+}
+
 // Arenas that algan has registered beyond those that are known are met once, and
 // a dump says how many it leaves out.
 func TestScopesOfAlganArenasBeyondThoseThatAreKnown(t *testing.T) {

@@ -59,10 +59,11 @@ class AlganArena:
         arena = self.reference()
         lives = self.half(arena) or getattr(arena, "data", None) is not None
         changed = lives == bool(self.gone)
+        ended = changed and not lives
         self.gone = 0 if lives else self.gone or ns
         self._look(arena, ns, recorded)
         recorder = getattr(arena, "_recorder", None)
-        if recorder is None or not recorded or ns < self._next:
+        if recorder is None or not recorded or ns < self._next and not ended:  # the last tree is to be whole
             return changed
         counted = (recorder.root.alloc_count, len(recorder.abandoned), len(recorder._stack), len(recorder.root.children),
                    len(recorder._stack[-1].children))
