@@ -127,6 +127,8 @@ func diagnosis(view *model.SourceView) (good bool, how string) {
 		return false, view.Trouble
 	case view.StatusWhy != "" && view.Status != model.StatusLive:
 		return false, view.StatusWhy
+	case view.Kind == recorder.KindProcess && view.Status == model.StatusLive && len(view.Sets) == 0:
+		return true, "it holds no memory that a probe sees now: look again once it renders or allocates"
 	}
 	return len(view.Sets) > 0, ""
 }
