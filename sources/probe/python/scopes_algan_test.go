@@ -285,6 +285,26 @@ sample()
 	}
 }
 
+// A program loads for long: recording that was switched on meanwhile counts for
+// algan too, once it is there, and what was switched off does not.
+func TestScopesOfAlganThatIsLoadedAfterRecordOn(t *testing.T) {
+	for before, recorded := range map[string]bool{
+		`command("record", True)`:                           true,
+		`command("record", True); command("record", False)`: false,
+		``: false,
+	} {
+		all := drive(t, before+`
+import algan.utils.memory_utils as memory
+drain()
+a = memory.ManualMemory(0, num_bytes=1024)
+look()
+`)
+		if arena := all.states[len(all.states)-1].Arenas[0]; arena.Recorded != recorded || arena.Length != 1024 {
+			t.Errorf("after %q: %+v", before, arena)
+		}
+	}
+}
+
 // The search for early arenas stops the program: once is enough, since those that
 // come after it are noted.
 func TestScopesOfAlganLooksForEarlyArenasOnce(t *testing.T) {

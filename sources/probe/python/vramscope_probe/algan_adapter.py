@@ -18,6 +18,7 @@ import weakref
 
 from .adapter import Adapter, plural, register
 from .algan_replay import AlganReplay, algan_tree
+from .arena_adapter import ARENA_ADAPTER
 from .arena_events import CalibrationPart, EventBatch
 from .arena_record import still_told
 from .device import gpu_uuid
@@ -237,6 +238,8 @@ class AlganAdapter(Adapter):
             return original(arena, *args, **kwargs)
 
         kind.__init__ = noted
+        if ARENA_ADAPTER.armed:
+            module.set_auto_record(True)  # record-on came while the program was still loading
 
     def _meet(self, module, ns):
         """Takes in arenas that are new."""
