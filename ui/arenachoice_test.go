@@ -164,6 +164,37 @@ func TestScopesOfArenasThatComeAndGo(t *testing.T) {
 	}
 }
 
+// TestKeysOfOneArenaWhereAllAreSummed say so, and numbers that are sums say of
+// what.
+func TestKeysOfOneArenaWhereAllAreSummed(t *testing.T) {
+	f := renderedFixture(t)
+	f.arena.Release("done")
+	f.newArena("frames 24-47", 16*gib)
+	f.renderFrame()
+	d := newScreen(t, f.snapshot(), layout.Scopes, 120, 32)
+	for _, key := range []string{"T", "+", "-"} {
+		press(d, key)
+		if !strings.Contains(d.message.text, "A looks at one") || d.panes[layout.ScopesPane].(*scopesPane).flaming {
+			t.Errorf("%s says %q", key, d.message.text)
+		}
+	}
+	press(d, "i")
+	text := d.grid.Plain()
+	for _, want := range []string{"largest peak", "peaks are never added", "all scopes called render in 2 arenas"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("i does not say %q:\n%s", want, text)
+		}
+	}
+	press(d, "esc", "A", "A")
+	if d.choices.summing != sumAlways {
+		t.Fatal("they are not summed by hand")
+	}
+	press(d, "d")
+	if got := d.panes[layout.ScopesPane].(*scopesPane).mode(&d.scene); got != scopesDiff {
+		t.Errorf("d promises what has changed, and shows mode %d", got)
+	}
+}
+
 // TestScratchArenasAreNoArenasThatComeAndGo: beside an arena that was released
 // they leave its tree, which tells more.
 func TestScratchArenasAreNoArenasThatComeAndGo(t *testing.T) {

@@ -75,3 +75,20 @@ func TestHeadroomOfAProgramInHostMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestAnUnwrittenArenaPressesNothingFlat: what an arena in the machine's memory
+// reserves and never writes takes none, and has no line over what is used.
+func TestAnUnwrittenArenaPressesNothingFlat(t *testing.T) {
+	for _, c := range []struct {
+		used, length int64
+		line         bool
+	}{{40 * mib, 4 * gib, false}, {gib, 4 * gib, true}, {0, 4 * gib, true}} {
+		f := hostFixture(t, map[recorder.Counter]int64{recorder.Total: 24 * gib, recorder.Available: 20 * gib})
+		f.stream.Emit(&recorder.State{Head: f.stream.Head(), Arenas: []recorder.ArenaState{{ID: 1, Name: "algan arena", Device: model.HostDevice,
+			Length: c.length, Reverse: c.length, HighWater: c.used, Managed: true, HasBuffer: true}}})
+		d := newScreen(t, f.snapshot(), layout.Timeline, 120, 32)
+		if text := d.grid.Plain(); strings.Contains(text, "reserved") != c.line {
+			t.Errorf("%d of %d used:\n%s", c.used, c.length, text)
+		}
+	}
+}

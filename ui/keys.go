@@ -139,7 +139,15 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 	case keymap.JumpToPeak, keymap.NextOOM, keymap.PreviousOOM:
 		d.jump(action)
 	case keymap.MoreFrames, keymap.FewerFrames:
+		if d.scene.sumsArenas() && !isCosts(d.scene.view) {
+			d.say(widget.StatusInfo, "scopes are sized in one arena: A looks at one")
+			return nil
+		}
 		d.turnFrames(action)
+	case keymap.Flame:
+		if d.scene.sumsArenas() {
+			d.say(widget.StatusInfo, "a flame graph is of one arena: A looks at one")
+		}
 	case keymap.Help:
 		d.popup = newHelp()
 	case keymap.Back:
@@ -334,6 +342,9 @@ func (d *Dashboard) remember() {
 		return
 	}
 	d.baseline = &baseline{view: d.scene.view, name: d.scene.view.Name, dump: d.scene.dumpMoment()}
+	if d.choices.summing == sumAlways {
+		d.choices.summing = sumWhereArenasGo // scopes are compared in one arena
+	}
 	if arena := d.choices.arenaOf(d.scene.view); arena != nil && d.choices.arena == 0 {
 		// The newest arena is another one in a moment: compare this one.
 		d.choices.arena, d.baseline.pinned = arena.ID, true

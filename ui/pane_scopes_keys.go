@@ -27,6 +27,9 @@ func (p *scopesPane) do(action keymap.Action, s *scene) bool {
 	case keymap.ReverseSort:
 		p.sortBy(scopeOrder{key: p.order.key, reversed: !p.order.reversed})
 	case keymap.Flame:
+		if mode == scopesSum {
+			return false // the dashboard says why
+		}
 		p.flaming = !p.flaming && mode == scopesTree
 	case keymap.NextMatch, keymap.PreviousMatch:
 		p.search(s, mode, action == keymap.NextMatch)
@@ -234,8 +237,12 @@ func leastText(label string, n int64, isLeast bool) string {
 
 // origins says where the numbers of the selected scope come from.
 func (p *scopesPane) origins(s *scene) []origin {
-	if _, missing := p.take(s); missing != "" {
+	mode, missing := p.take(s)
+	switch {
+	case missing != "":
 		return nil
+	case mode == scopesSum:
+		return sumOrigins(s)
 	}
 	return scopeOrigins(s)
 }

@@ -2,7 +2,9 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vramscope/model"
@@ -208,6 +210,40 @@ func (t *scopeSumRows) DrawCell(r grid.Region, index, column int) {
 			widget.MiniBar(r, t.barOf(row.sum), t.whole, grid.StepOf(themes.Heat, t.barOf(row.sum), t.whole))
 		}
 	}
+}
+
+// sumOrigins says where the numbers of the selected sum come from.
+func sumOrigins(s *scene) []origin {
+	s.choices.sums.take(s.view)
+	sum := s.choices.sums.selected()
+	if sum == nil {
+		return nil
+	}
+	over := "all scopes called " + sum.Name + " in " + arenasText(sum.Arenas) + " that the program tells of"
+	figure := func(n int64, from string, isLeast bool) model.Figure {
+		switch {
+		case isLeast && n == 0:
+			return model.Figure{Why: unseenWhy}
+		case isLeast:
+			from = "at least this: " + unseenWhy
+		}
+		return model.Figure{Value: n, Known: true, Origin: from}
+	}
+	return []origin{
+		{name: "self", figure: figure(sum.SelfBytes, "allocations in the scopes themselves, added up over "+over, sum.CountIsLeast)},
+		{name: "total", figure: figure(sum.TotalBytes, "the same with those of scopes inside them, each byte once", sum.CountIsLeast)},
+		{name: "largest peak", figure: figure(sum.Peak, fmt.Sprintf("the largest of one scope, in arena %d: peaks are never added", sum.PeakArena), sum.PeakIsLeast)},
+		{name: "ran", figure: figure(sum.Count, over, false), count: true},
+		{name: "allocations", figure: figure(sum.AllocCount, "scopes inside included", sum.CountIsLeast), count: true},
+	}
+}
+
+// arenasText is a number of arenas in words.
+func arenasText(n int) string {
+	if n == 1 {
+		return "1 arena"
+	}
+	return strconv.Itoa(n) + " arenas"
 }
 
 func (t *scopeSumRows) drawName(r grid.Region, row *sumRow) {

@@ -108,6 +108,9 @@ func (p *timelinePlan) planProcess(s *scene) {
 			allocated.arenas, reserved.arenas = rootsUsed, rootsLength
 		}
 	}
+	if len(reserved.counters) == 0 && s.device == model.HostDevice && mostlyUnwritten(view) {
+		reserved.arenas = noArenas
+	}
 	for _, series := range []plannedSeries{allocated, arena, reserved} {
 		if len(series.counters) > 0 || series.arenas != noArenas {
 			p.series = append(p.series, series)
@@ -214,6 +217,20 @@ func longestArena(view *model.SourceView) (bytes int64) {
 		bytes = max(bytes, arena.State.Length)
 	}
 	return bytes
+}
+
+// unwrittenScale is how many times as long as the most that was used of it an
+// arena in the machine's own memory is whose length would press all else flat.
+const unwrittenScale = 16
+
+// mostlyUnwritten says whether a source's arenas are far longer than what was ever
+// used of them: in the machine's own memory, what was never written takes none.
+func mostlyUnwritten(view *model.SourceView) bool {
+	used := int64(0)
+	for _, arena := range view.Arenas {
+		used = max(used, arena.State.Root.Peak, arena.State.HighWater)
+	}
+	return used > 0 && longestArena(view) > unwrittenScale*used
 }
 
 // addTotal draws the size of the device where the values come near to it.
