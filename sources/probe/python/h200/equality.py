@@ -16,95 +16,12 @@ prints it). Prints a table and ends with 1 when something is not equal.
 """
 import ctypes
 import gc
-import json
 import os
-import queue
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 
-MIB = 1 << 20
-CASES = {}
-
-
-def case(**environment):
-    """Declares a case and the environment of its process."""
-    def declare(function):
-        CASES[function.__name__] = (function, environment)
-        return function
-    return declare
-
-
-# In the process that is watched.
-
-
-def free():
-    """The driver's free memory."""
-    libcuda = ctypes.CDLL("libcuda.so.1")
-    available, total = ctypes.c_size_t(), ctypes.c_size_t()
-    code = libcuda.cuMemGetInfo_v2(ctypes.byref(available), ctypes.byref(total))
-    return available.value if code == 0 else None
-
-
-def sync():
-    ctypes.CDLL("libcuda.so.1").cuCtxSynchronize()
-
-
-LINES = queue.Queue()
-
-
-def converse():
-    """Reads what the driver of this test says, beside the main thread."""
-    for line in sys.stdin:
-        LINES.put(line.strip())
-    LINES.put("quit")
-
-
-def tell(**message):
-    sys.stdout.write("TELL " + json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
-def stand(poll=None):
-    """Stands still until something is said: bytecode runs, so that commands can."""
-    while True:
-        if poll is not None:
-            poll()
-        try:
-            return LINES.get(timeout=0.005)
-        except queue.Empty:
-            pass
-
-
-def measured(call):
-    """What a call of the library gives back to the driver, bytes."""
-    sync()
-    before = free()
-    call()
-    sync()
-    return free() - before
-
-
-def returned(make, own, poll=None):
-    """Makes the same garbage twice: the library's own call clears the first, a
-    command from outside the second."""
-    gc.collect()
-    own()
-    kept = make()
-    tell(own=measured(own))
-    del kept
-    gc.collect()
-    own()
-    kept = make()
-    sync()
-    before = free()
-    tell(ready=True)
-    stand(poll)
-    sync()
-    tell(asked=free() - before)
-    del kept
+from beside import Watched, hold
+from inside import MIB, case, measured, pool_numbers, returned, run_case, stand, sync, tell
 
 
 @case()
@@ -152,17 +69,6 @@ def torch_cudaMallocAsync():
     stand()
     del kept
     returned(lambda: [torch.empty(96 * MIB, dtype=torch.uint8, device="cuda") for _ in range(3)][:1], torch.cuda.empty_cache)
-
-
-def pool_numbers():
-    """The driver's own attributes of its default pool."""
-    libcuda, pool, numbers = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), {}
-    libcuda.cuDeviceGetDefaultMemPool(ctypes.byref(pool), 0)
-    for name, attribute in (("reserved", 5), ("peak_reserved", 6), ("allocated", 7), ("peak_allocated", 8)):
-        value = ctypes.c_uint64()
-        libcuda.cuMemPoolGetAttribute(pool, attribute, ctypes.byref(value))
-        numbers[name] = value.value
-    return numbers
 
 
 @case()
@@ -338,133 +244,16 @@ def peak_regions():
     del base
 
 
-# Beside it.
-
-
-class Watched:
-    """The process of a case, and vramscope at its socket."""
-
-    def __init__(self, binary, module, name):
-        self.binary = binary
-        self.directory = tempfile.mkdtemp(prefix="vs")
-        self.environment = {**os.environ, **CASES[name][1], "VRAMSCOPE_SOCKET_DIR": self.directory, "TMPDIR": self.directory}
-        path = os.pathsep.join([module, os.environ.get("PYTHONPATH", "")])
-        self.process = subprocess.Popen([sys.executable, __file__, "--case", name], env={**self.environment, "PYTHONPATH": path},
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.errors = []
-        threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True).start()
-
-    def next(self):
-        """What the process tells next; None at its end."""
-        for line in self.process.stdout:
-            if line.startswith("TELL "):
-                return json.loads(line[5:])
-        return None
-
-    def go_on(self):
-        self.process.stdin.write("go on\n")
-        self.process.stdin.flush()
-
-    def last_sample(self):
-        """The counter sets of the last of several samples that record writes."""
-        file = os.path.join(self.directory, "recording-%d.vscope" % time.monotonic_ns())
-        subprocess.run([self.binary, "record", "-o", file, "--duration", "2200ms", "pid:%d" % self.process.pid],
-                       env=self.environment, capture_output=True, timeout=60)
-        sets, samples = {}, 0
-        with open(file) as lines:
-            for line in lines:
-                record = json.loads(line)
-                if record.get("t") == "s" and record.get("sets"):
-                    samples += 1
-                    sets.update({each["id"]: each for each in record["sets"]})
-        return sets, samples
-
-    def send(self, command):
-        """The answer to a command."""
-        done = subprocess.run([self.binary, "send", "pid:%d" % self.process.pid, command, "--json", "--yes"],
-                              env=self.environment, capture_output=True, text=True, timeout=60)
-        try:
-            return json.loads(done.stdout)
-        except ValueError:
-            return {"state": "none", "why": (done.stdout + done.stderr)[-300:]}
-
-
-FAILURES = []
-
-
-def row(name, what, seen, own):
-    """A line of the table."""
-    equal = seen == own
-    if not equal:
-        FAILURES.append((name, what, seen, own))
-    print("  %-52s %18s %18s  %s" % (what, seen, own, "=" if equal else "DIFFERS"), flush=True)
-
-
-def watch(binary, module, name):
-    watched = Watched(binary, module, name)
-    command, own = "force-reclaim", None
-    while True:
-        told = watched.next()
-        if told is None:
-            break
-        command = told.get("command", command)
-        if "numbers" in told:
-            sets, samples = watched.last_sample()
-            for identity, numbers in told["numbers"].items():
-                for counter, value in numbers.items():
-                    row(name, "%s %s" % (identity, counter), sets.get(identity, {}).get("c", {}).get(counter), value)
-            for identity, outer in told.get("inside", {}).items():
-                row(name, "%s lies in" % identity, sets.get(identity, {}).get("in"), outer)
-            for identity, counters in told.get("missing", {}).items():
-                for counter in counters:
-                    row(name, "%s %s says why not" % (identity, counter), bool(sets.get(identity, {}).get("why", {}).get(counter)), True)
-            print("  %d samples; sets: %s" % (samples, ", ".join(sorted(sets))))
-            watched.go_on()
-        if "releasable" in told:
-            row(name, "releasable, and what empty_cache gave back", *told["releasable"])
-        if "refused" in told:
-            answer = watched.send(command)
-            row(name, "%s over live blocks is refused" % command, answer.get("state") in ("failed", "refused") and told["refused"] in answer.get("why", ""), True)
-            watched.go_on()
-        own = told.get("own", own)
-        if "ready" in told:
-            answer = watched.send(command)
-            print("  %s: %s %s" % (command, answer.get("state"), answer.get("why", "")))
-            for line in answer.get("steps") or []:
-                print("    %s" % {key: value for key, value in line.items() if key != "took_ns"}, "%.3f ms" % (line.get("took_ns", 0) / 1e6))
-            if answer.get("state") != "done":
-                FAILURES.append((name, command, answer.get("state"), answer.get("why")))
-            watched.go_on()
-        if "asked" in told:
-            row(name, "%s, driver free more, and by the library's call" % command, told["asked"], own)
-        for counted, expected in told.get("regions", []):
-            row(name, "peak region, bytes above its beginning", counted, expected)
-    code = watched.process.wait(timeout=60)
-    errors = [line for line in watched.errors if "Warning" not in line]
-    if code:
-        FAILURES.append((name, "the process ended with", code, "".join(errors[-4:])))
-        print("  ended with %d: %s" % (code, "".join(errors[-4:])))
-
-
 def main():
     if sys.argv[1] == "--case":
-        threading.Thread(target=converse, daemon=True).start()
-        function = CASES[sys.argv[2]][0]
         import vramscope_probe  # noqa: F401 - starts the probe
-        function()
-        sys.stdout.flush()
-        return 0
-    binary, module, wanted = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
-    print("%54s %18s %18s" % ("", "vramscope", "library"))
-    for name in wanted or CASES:
-        print("%s %s" % (name, " ".join("%s=%s" % pair for pair in CASES[name][1].items())))
-        try:
-            watch(binary, module, name)
-        except Exception as error:
-            FAILURES.append((name, type(error).__name__, str(error)[:200], ""))
-            print("  %s: %s" % (type(error).__name__, str(error)[:300]))
-    print("%d differences" % len(FAILURES))
-    return 1 if FAILURES else 0
+        return run_case(sys.argv[2])
+    binary, module = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+    def start(name):
+        path = os.pathsep.join([module, os.environ.get("PYTHONPATH", "")])
+        return Watched(binary, name, [sys.executable, __file__, "--case", name], PYTHONPATH=path)
+    return hold(start, sys.argv[3:])
 
 
 if __name__ == "__main__":
