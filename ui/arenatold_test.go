@@ -173,3 +173,19 @@ func TestAnArenaOfEventsIsPromisedThem(t *testing.T) {
 		t.Errorf("the title is %q", title)
 	}
 }
+
+// TestACalibrationDumpHasEveryEvent, though those of algan have the moment at
+// which they were written.
+func TestACalibrationDumpHasEveryEvent(t *testing.T) {
+	d := newScreen(t, renderedFixture(t).snapshot(), layout.Arena, 120, 32)
+	arena := d.scene.view.Arenas[0]
+	arena.State.Created, arena.Since = 1, 5e9
+	pane := d.panes[layout.CallersPane]
+	if _, note := pane.title(&d.scene); note != "not from the start" {
+		t.Errorf("of a live program the note is %q", note)
+	}
+	d.scene.newest.Kind = recorder.KindCalibration
+	if _, note := pane.title(&d.scene); note != "" {
+		t.Errorf("of a calibration dump the note is %q", note)
+	}
+}

@@ -92,3 +92,29 @@ func TestAnUnwrittenArenaPressesNothingFlat(t *testing.T) {
 		}
 	}
 }
+
+// TestThePeakOfArenasInNoPool: x goes to the moment at which most was used of one,
+// also of one that is gone.
+func TestThePeakOfArenasInNoPool(t *testing.T) {
+	f := hostFixture(t, map[recorder.Counter]int64{recorder.Total: 24 * gib, recorder.Available: 20 * gib})
+	peak := int64(0)
+	for i, used := range []int64{10 * mib, 40 * mib, 20 * mib} {
+		set := recorder.CounterSet{ID: "arena:" + string(rune('2'+i)), Of: recorder.OfArena, Name: "algan arena", Device: model.HostDevice, Call: "sampled"}
+		set.Values.Set(recorder.Length, 4*gib)
+		set.Values.Set(recorder.HighWater, used)
+		f.wait(fixturePeriod)
+		head := f.stream.Head()
+		if used == 40*mib {
+			peak = head.Ns
+		}
+		f.stream.Emit(&recorder.Sample{Head: head, Sets: []recorder.CounterSet{set}})
+	}
+	d := newScreen(t, f.snapshot(), layout.Timeline, 120, 32)
+	if ns, what, ok := peakMoment(&d.scene); !ok || ns != peak || what != "what was used of arena:3" {
+		t.Errorf("the peak is at %d, %q, %v; want %d", ns, what, ok, peak)
+	}
+	press(d, "2")
+	if text := paneText(t, d, layout.ProcessesPane); !strings.Contains(text, " host ") || strings.Contains(text, "host…") {
+		t.Errorf("the process's device is cut:\n%s", text)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vramscope/model"
+	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
@@ -68,7 +69,7 @@ func newCallersPane() *callersPane {
 type callersTitle struct {
 	current    int
 	typed      string
-	since      int64
+	late       bool // events were seen some time after its beginning
 	text, note string
 	written    bool
 }
@@ -78,14 +79,16 @@ func (p *callersPane) title(s *scene) (string, string) {
 	if a == nil {
 		return "Callers", ""
 	}
-	t := callersTitle{current: p.current, typed: p.lists[p.current].pattern.text, since: a.Since, written: true}
+	t := callersTitle{current: p.current, typed: p.lists[p.current].pattern.text, written: true}
+	// A calibration dump has every event of its arenas, whatever times they have.
+	t.late = s.newest.Kind != recorder.KindCalibration && a.State.Created > 0 && a.Since > a.State.Created+1e9
 	t.text, t.note = p.titled.text, p.titled.note
 	if t != p.titled {
 		t.text, t.note = [...]string{"Callers", "Item types"}[t.current], ""
 		if t.typed != "" {
 			t.text += ", filter " + t.typed
 		}
-		if a.State.Created > 0 && a.Since > a.State.Created+1e9 {
+		if t.late {
 			t.note = "not from the start"
 		}
 		p.titled = t

@@ -155,6 +155,9 @@ func ownRow(snapshot *model.Snapshot, view *model.SourceView, device string) pro
 		name: view.Name, device: accounts.Name, driver: accounts.Driver, held: accounts.Held, unaccounted: accounts.Rest,
 		resident: model.HostMemoryOf(view, nil).Resident, view: view,
 	}
+	if device == model.HostDevice && !accounts.Driver.Known {
+		row.device = device // the whole name is longer than the column
+	}
 	if view.Hello != nil {
 		row.pid, row.job = view.Hello.PID, jobText(view)
 	}

@@ -35,7 +35,7 @@ func notSpoken(view *model.SourceView) string {
 func pidText(pid int) string { return strconv.Itoa(pid) }
 
 // peakMoment is when the memory of a source was highest, and what it was the
-// peak of: its allocator's bytes, or those used on the device.
+// peak of: its allocator's bytes, those used on the device, or else an arena's.
 func peakMoment(s *scene) (ns int64, what string, ok bool) {
 	if s.newest == nil {
 		return 0, "", false
@@ -55,6 +55,21 @@ func peakMoment(s *scene) (ns int64, what string, ok bool) {
 		value, at, known := s.newest.Peak(set.ID, counter)
 		if known && value > best {
 			best, ns, what, ok = value, at, weight, true
+		}
+	}
+	if ok {
+		return ns, what, ok
+	}
+	return arenaPeakMoment(s.newest)
+}
+
+// arenaPeakMoment is when most was used of an arena, among those that are gone as
+// well: of a program whose arenas lie in no pool, that is the peak.
+func arenaPeakMoment(view *model.SourceView) (ns int64, what string, ok bool) {
+	best := int64(0)
+	for _, span := range view.SetSpans(nil, recorder.OfArena) {
+		if value, at, known := view.Peak(span.ID, recorder.HighWater); known && value > best {
+			best, ns, what, ok = value, at, "what was used of "+span.ID, true
 		}
 	}
 	return ns, what, ok
