@@ -118,3 +118,15 @@ func TestThePeakOfArenasInNoPool(t *testing.T) {
 		t.Errorf("the process's device is cut:\n%s", text)
 	}
 }
+
+// TestAMomentBeforeTheFirstState has samples alone, though arenas were told of
+// later.
+func TestAMomentBeforeTheFirstState(t *testing.T) {
+	f := hostFixture(t, map[recorder.Counter]int64{recorder.Total: 24 * gib, recorder.Available: 20 * gib})
+	before := f.ns
+	f.wait(fixturePeriod)
+	f.newArena("frames 0-23", gib)
+	d := newScreen(t, f.snapshot(), layout.Timeline, 120, 32)
+	d.lookAt(before)
+	expect(t, d, layout.LiveThenPane, "By this moment no arena and no pool had been told of")
+}

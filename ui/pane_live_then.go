@@ -142,6 +142,9 @@ func (p *liveThenPane) whyNothing(s *scene) string {
 	if s.past && s.moment < s.newest.KeptFrom() {
 		return "Arenas and pools are not kept as far back as this moment: only counters are. A recording (m) keeps everything."
 	}
+	if s.past && len(s.view.Arenas)+len(s.view.Pools) == 0 && len(s.newest.Arenas)+len(s.newest.Pools) > 0 {
+		return "By this moment no arena and no pool had been told of: its samples alone are known."
+	}
 	if len(s.view.Arenas) == 0 && len(s.view.Pools) == 0 {
 		if text := whySnapshot(s.view); text != "" {
 			return text
