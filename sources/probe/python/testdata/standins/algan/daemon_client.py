@@ -17,7 +17,7 @@ def maybe_handoff():
             state = json.load(file)
     except (KeyError, OSError):
         return
-    if state.get("refuses"):
+    if "code" not in state or state.get("refuses"):  # a file of the real one has none
         return
     sys.stdout.flush()
     os._exit(state["code"])
