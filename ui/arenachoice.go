@@ -26,15 +26,20 @@ func (s *scene) sumsArenas() bool {
 	return s.baseline == nil && findArena(s.newest, s.choices.arena) == nil && arenasComeAndGo(s.newest)
 }
 
-// arenasComeAndGo says whether an arena with scopes has been released, and it was
-// not the only one.
+// briefArena is how long an arena lives at most, in ns, that is gone before
+// anybody has read its tree.
+const briefArena = 3e9
+
+// arenasComeAndGo says whether an arena with scopes has been released so soon,
+// and it was not the only one.
 func arenasComeAndGo(view *model.SourceView) bool {
 	gone, others := false, 0
 	for _, arena := range view.Arenas {
 		if isScratch(arena) && !hasScopes(arena) {
 			continue
 		}
-		gone = gone || arena.State.Released != 0 && hasScopes(arena)
+		brief := arena.State.Released != 0 && arena.State.Released-arena.State.Created <= briefArena
+		gone = gone || brief && hasScopes(arena)
 		others++
 	}
 	return gone && others > 1

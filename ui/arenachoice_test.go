@@ -212,6 +212,12 @@ func TestScratchArenasAreNoArenasThatComeAndGo(t *testing.T) {
 	if !arenasComeAndGo(view) {
 		t.Error("beside one that manages memory they are not")
 	}
+	long := *view.Arenas[0]
+	long.State.Released = long.State.Created + briefArena + 1
+	view.Arenas[0] = &long
+	if arenasComeAndGo(view) {
+		t.Error("the tree of one that lived long enough to be read is left")
+	}
 }
 
 // TestAReleasedArenaIsNoAllocator: it has no row and counts nowhere, though it is

@@ -62,7 +62,7 @@ var bindings = []Binding{
 
 	{Action: NextArena, Keys: keys(")"), Help: "next arena", Long: "Look at the next arena; where a program has none, and in a dump, at the next device.", Group: Trees, where: panes},
 	{Action: PreviousArena, Keys: keys("("), Help: "last arena", Long: "Look at the arena before; where a program has none, and in a dump, at the device before.", Group: Trees, where: panes},
-	{Action: AllArenas, Keys: keys("A"), Help: "all arenas", Long: "Sum the scopes of all arenas up by name, and back; abandoned ones apart. Where arenas that have scopes come and go it is so without the key.", Group: Trees, where: panes},
+	{Action: AllArenas, Keys: keys("A"), Help: "all arenas", Long: "Sum the scopes of all arenas up by name, and back; abandoned ones apart. Where arenas that have scopes come and go within seconds it is so without the key.", Group: Trees, where: panes},
 
 	{Action: Pause, Keys: keys("space"), Help: "pause", Long: "Let the screen stand still; records are still received.", Group: Time, hint: 11, where: in(List, Timeline, BlockMap)},
 	{Action: Pause, Keys: keys("p"), Help: "pause", Long: "Pause, in trees too.", Group: Time, where: panes},
