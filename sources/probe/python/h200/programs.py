@@ -8,6 +8,7 @@ BINARY is vramscope. ranks wants two GPUs; a case whose library is missing fails
 alone. Prints a table and ends with 1 when something is not equal.
 """
 import collections
+import copy
 import gc
 import json
 import os
@@ -85,6 +86,33 @@ def torch_graphs():
             own.update(reserved=segment["total_size"], allocated=segment["allocated_size"], active=segment["active_size"], segments=1)
     tell(numbers={"torch:0": {"reserved": torch.cuda.memory_reserved()}, "torch:0:graphs": own}, inside={"torch:0:graphs": "torch:0"})
     stand(vramscope_probe.poll)
+
+
+@case()
+def torch_compiled():
+    """A training whose steps are CUDA graphs, ordered about while it goes on."""
+    import torch
+    import vramscope_probe
+    torch.manual_seed(0)
+    eager = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 256)).cuda()
+    models = (eager, torch.compile(copy.deepcopy(eager), mode="reduce-overhead"))
+    x, steps = torch.randn(64, 256, device="cuda"), 0
+
+    def step():
+        nonlocal steps
+        for model in models:
+            (model(x) - x).square().mean().backward()
+            with torch.no_grad():
+                for weights in model.parameters():
+                    weights -= 0.1 * weights.grad
+                    weights.grad = None
+        steps += 1
+        vramscope_probe.poll()
+    for command in ("force-reclaim", "reset-peak", "headroom", "reclaim"):
+        tell(command=command, ready=True)
+        stand(step)
+    apart = max((one - other).abs().max().item() for one, other in zip(*(model.parameters() for model in models)))
+    tell(equal=[["the compiled model learns what the eager one does", apart < 1e-4 or apart, True]], note="%d steps, %.2g apart" % (steps, apart))
 
 
 def bare(name, folder):
