@@ -143,9 +143,13 @@ func TestWhatAKeyMayDo(t *testing.T) {
 func TestOneKeyForAllOfAGPU(t *testing.T) {
 	device := &SourceView{ID: "gpu:GPU-1", Kind: recorder.KindDevice, Name: "H200 #0",
 		Sets: []recorder.CounterSet{counters("device", recorder.OfDevice, "GPU-1", "", nil)}}
-	first, second, elsewhere, recording, ended := obedient(), obedient(), obedient(), obedient(), obedient()
-	second.ID, elsewhere.ID, recording.File, ended.Status = "pid:2", "pid:3", "a.vscope", StatusEnded
-	elsewhere.Hello.GPUs[0].UUID = "GPU-2"
+	on := func(id, device string, sets ...recorder.CounterSet) *SourceView {
+		v := obedient()
+		v.ID, v.Sets = id, append(sets, counters("torch:0", recorder.OfPool, device, "", map[recorder.Counter]int64{recorder.Reserved: 1 << 30}))
+		return v
+	}
+	first, second, elsewhere, recording, ended := on("pid:1", "GPU-1"), on("pid:2", "GPU-1"), on("pid:3", "GPU-2"), on("pid:4", "GPU-1"), on("pid:5", "GPU-1")
+	recording.File, ended.Status = "a.vscope", StatusEnded
 	s := &Snapshot{Sources: []*SourceView{first, second, elsewhere, recording, ended, device}}
 	targets, err := s.Targets(device, recorder.CommandReclaim)
 	if err != nil || len(targets) != 2 || targets[0] != first || targets[1] != second {
@@ -155,7 +159,7 @@ func TestOneKeyForAllOfAGPU(t *testing.T) {
 		t.Errorf("%v, %v", targets, err)
 	}
 	s.Sources = []*SourceView{device}
-	if _, err := s.Targets(device, recorder.CommandReclaim); err == nil || !strings.Contains(err.Error(), "no process on it lets us in; start the program with `vramscope run -- python render.py`") {
+	if _, err := s.Targets(device, recorder.CommandReclaim); err == nil || !strings.Contains(err.Error(), "no process that is watched has memory on it; choose another with c, or start the program with `vramscope run -- python render.py`") {
 		t.Errorf("%v", err)
 	}
 }

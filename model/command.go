@@ -54,41 +54,93 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s on %s: %s", CommandTitle(e.Command), e.Target, e.Why)
 }
 
-// Targets are the sources that a key acts on: the selected one, or every process
-// on a selected GPU. The error is a *RefusedError when nobody there lets us in.
+// Targets are the sources that a key acts on: the selected one, or where a GPU is
+// selected the programs with memory on it. The error is a *RefusedError where
+// nobody is meant.
 func (s *Snapshot) Targets(selected *SourceView, command string) ([]*SourceView, error) {
 	if selected == nil {
 		return nil, &RefusedError{Command: command, Why: "no source is selected; " + howToAttach}
 	}
-	if selected.Kind != recorder.KindDevice {
-		return []*SourceView{selected}, nil
+	if selected.Kind != recorder.KindDevice || selected.File != "" {
+		return []*SourceView{selected}, nil // a recorded GPU is no GPU of now: Permit says so
 	}
-	targets := s.programsOn(selected.FirstDevice())
+	targets, why := s.programsOn(selected.FirstDevice())
 	if len(targets) == 0 {
-		return nil, &RefusedError{Command: command, Target: selected.title(), Why: "no process on it lets us in; " + howToAttach}
+		return nil, &RefusedError{Command: command, Target: selected.title(), Why: why}
 	}
 	return targets, nil
 }
 
-// TargetsOn are the programs on a device (a GPU's UUID, or "host") that let us
-// in, whether or not the device has a source of its own. The error is a
-// *RefusedError where there is none.
-func (s *Snapshot) TargetsOn(device, command string) ([]*SourceView, error) {
-	targets := s.programsOn(device)
+// TargetsOn are the selected program and all others with memory on a device (a
+// GPU's UUID, or "host") that let us in, whether or not the device has a source of
+// its own. The error is a *RefusedError where there is none.
+func (s *Snapshot) TargetsOn(device string, selected *SourceView, command string) ([]*SourceView, error) {
+	targets, why := s.programsOn(device)
+	if selected != nil && !slices.Contains(targets, selected) {
+		targets = append([]*SourceView{selected}, targets...) // where it lies elsewhere, it is meant all the same
+	}
 	if len(targets) == 0 {
-		return nil, &RefusedError{Command: command, Target: device, Why: "no process on it lets us in; " + howToAttach}
+		return nil, &RefusedError{Command: command, Target: device, Why: why}
 	}
 	return targets, nil
 }
 
-// programsOn are the programs that live on a device and obey something.
-func (s *Snapshot) programsOn(device string) (targets []*SourceView) {
+// programsOn are the programs that have memory on a device and obey something, and
+// why there is none.
+func (s *Snapshot) programsOn(device string) (targets []*SourceView, why string) {
+	if device == "" {
+		return nil, "it tells of no device, so no program is known to have memory on it; choose a program with c"
+	}
+	mute := 0
 	for _, v := range s.Sources {
-		if v.Kind == recorder.KindProcess && v.File == "" && v.Uses(device) && v.Status.alive() && len(v.Hello.Commands) > 0 {
+		switch {
+		case v.Kind != recorder.KindProcess || v.File != "" || !v.Status.alive() || !v.holds(s.Sources, device):
+		case len(v.Hello.Commands) == 0:
+			mute++
+		default:
 			targets = append(targets, v)
 		}
 	}
-	return targets
+	if mute > 0 {
+		return targets, fmt.Sprintf("%s on it, and none lets us in; %s", programsHave(mute), howToAttach)
+	}
+	return targets, "no process that is watched has memory on it; choose another with c, or " + howToAttach
+}
+
+// programsHave is so many programs that have memory somewhere.
+func programsHave(n int) string {
+	if n == 1 {
+		return "1 process has memory"
+	}
+	return fmt.Sprintf("%d processes have memory", n)
+}
+
+// holds says whether a process is known to have memory on a device: an allocator
+// that is not known to be empty, a context, or bytes that the driver counts. To see
+// a device, or to read how much of it is free, is to have none.
+func (v *SourceView) holds(beside []*SourceView, device string) bool {
+	if v.Hello == nil || device == "" {
+		return false
+	}
+	for i := range v.Sets {
+		set := &v.Sets[i]
+		if set.Device != device {
+			continue
+		}
+		var taken Figure
+		switch {
+		case isAllocator(set):
+			taken = v.reserved(set)
+		case set.Of == recorder.OfContext, set.Of == recorder.OfProcess && device != HostDevice:
+			taken = v.Figure(set, recorder.Used)
+		default:
+			continue
+		}
+		if !taken.Known || taken.Value > 0 {
+			return true
+		}
+	}
+	return v.isCountedOn(device, beside)
 }
 
 // Uses says whether a process can use a device, or has memory on it.

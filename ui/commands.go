@@ -73,11 +73,12 @@ func (d *Dashboard) permitted(name string, targets []*model.SourceView) (permitt
 }
 
 // targets are the sources that a command meets: the selected one, or all on
-// its device when the reach is that wide.
+// its device when the reach is that wide. A GPU that is selected is never more than
+// the programs with memory on it.
 func (d *Dashboard) targets(name string) ([]*model.SourceView, error) {
 	selected := d.scene.newest
 	if d.wide && selected != nil && selected.Kind == recorder.KindProcess && selected.File == "" && d.scene.device != "" {
-		return d.snapshot.TargetsOn(d.scene.device, name)
+		return d.snapshot.TargetsOn(d.scene.device, selected, name)
 	}
 	return d.snapshot.Targets(selected, name)
 }

@@ -17,6 +17,7 @@ func batchScreen(t *testing.T) (*pythonFixture, *Dashboard) {
 	third := pythonHello("pid:901-6", 901, 1)
 	third.Ns, third.Rank, third.Commands = f.ns, nil, []string{recorder.CommandReclaim}
 	f.fold("pid:901-6", &third)
+	f.takes("pid:901-6", gib)
 	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
 	press(d, "a")
 	return f, d
@@ -27,6 +28,12 @@ func (f *pythonFixture) answer(src string, ack recorder.Ack) {
 	f.ns += fixturePeriod
 	ack.Head = f.head(src)
 	f.fold(src, &ack)
+}
+
+// takes has a program say that its torch has taken so many bytes of the first GPU.
+func (f *pythonFixture) takes(src string, bytes int64) {
+	f.fold(src, &recorder.Sample{Head: f.head(src), Sets: []recorder.CounterSet{
+		counterSet("torch:0", recorder.OfPool, "torch", pythonGPU0, "", "torch._C._cuda_memoryStats", map[recorder.Counter]int64{recorder.Reserved: bytes})}})
 }
 
 // bottom is what stands in the message's lines.
@@ -104,6 +111,7 @@ func TestManyProgramsOfABatch(t *testing.T) {
 		other := pythonHello("", 950+i, 5)
 		other.Src, other.Ns = "pid:95"+string(rune('0'+i))+"-5", f.ns
 		f.fold(other.Src, &other)
+		f.takes(other.Src, gib)
 	}
 	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
 	press(d, "a", "r")

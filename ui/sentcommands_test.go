@@ -105,6 +105,7 @@ func TestASnapshotToAPath(t *testing.T) {
 	other := pythonHello("pid:900-5", 900, 0)
 	other.Ns = f.ns
 	f.fold("pid:900-5", &other)
+	f.takes("pid:900-5", gib)
 	f.trainFrame()
 	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
 	press(d, ":")
@@ -176,6 +177,7 @@ func TestAllRanksOfADeviceAreNamed(t *testing.T) {
 	other := pythonHello("pid:900-5", 900, 0)
 	other.Ns = f.ns
 	f.fold("pid:900-5", &other)
+	f.takes("pid:900-5", gib)
 	f.trainFrame()
 	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
 	press(d, "a", "R")
@@ -235,5 +237,33 @@ func TestACalibrationDumpHasAPlaceOfItsOwn(t *testing.T) {
 		if len(feed.sent) != 1 || feed.sent[0].Args.Path != want {
 			t.Errorf("sent %+v: %s", feed.sent, d.message.text)
 		}
+	}
+}
+
+// TestALostDriverMeetsNobody: with a source selected that is about no device, the
+// keys that act reach no program, and the line says why. One in no device is the
+// only one that runs.
+func TestALostDriverMeetsNobody(t *testing.T) {
+	f := &pythonFixture{t: t, store: model.NewStore(model.Options{}), ns: fixtureStart}
+	hello := pythonHello(pythonSource, 812, 0)
+	hello.Ns, hello.GPUs = f.ns, nil
+	f.fold(pythonSource, &hello)
+	f.fold(pythonSource, &recorder.Sample{Head: f.head(pythonSource), Sets: []recorder.CounterSet{
+		counterSet("arena:1", recorder.OfArena, "frame arena", "", "", "the program's pointers", map[recorder.Counter]int64{recorder.Length: gib})}})
+	f.store.Add(model.SourceInfo{ID: "nvml", Kind: recorder.KindDevice, Name: "NVIDIA driver"})
+	f.store.SetStatus("nvml", model.StatusLost, "the driver did not load")
+	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
+	d.choose("nvml")
+	for _, wide := range []bool{false, true} {
+		for _, key := range []string{"r", "R", "B", "P", "H"} {
+			press(d, key)
+			if d.question != nil || len(d.feed.(*fixtureFeed).sent) != 0 {
+				t.Fatalf("%s acts on a program, with a: %v", key, wide)
+			}
+			if !strings.Contains(d.message.text, "NVIDIA driver: it tells of no device") {
+				t.Errorf("%s says %q", key, d.message.text)
+			}
+		}
+		press(d, "a")
 	}
 }
