@@ -10,6 +10,8 @@ import ctypes
 import os
 import time
 
+from .descriptors import read_file
+
 #: ordinal as the CUDA runtime counts in this process (CUDA_VISIBLE_DEVICES is
 #: the driver's business), uuid "GPU-…" or "MIG-…", name of the product.
 GpuDevice = collections.namedtuple("GpuDevice", "ordinal uuid name")
@@ -120,10 +122,11 @@ class CudaDriver:
     @staticmethod
     def _mapped():
         try:
-            with open("/proc/self/maps", "rb") as maps:
-                for line in maps:
-                    if b"/libcuda.so" in line:
-                        return os.fsdecode(line.split(None, 5)[5].rstrip(b"\n"))
+            maps = read_file("/proc/self/maps")
+            found = maps.find(b"/libcuda.so")
+            if found >= 0:
+                line = maps[maps.rfind(b"\n", 0, found) + 1:].split(b"\n", 1)[0]
+                return os.fsdecode(line.split(None, 5)[5])
         except (OSError, IndexError):
             pass
         return ""

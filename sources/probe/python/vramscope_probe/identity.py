@@ -2,6 +2,7 @@
 import os
 import sys
 
+from .descriptors import read_file
 from .place import start_time
 
 MAXIMUM_ARGUMENTS = 64 << 10  # characters of a command line that are told
@@ -68,8 +69,7 @@ def command_line():
     """The command line as the process was started with it."""
     arguments = getattr(sys, "orig_argv", None)
     if not arguments:
-        with open("/proc/self/cmdline", "rb") as file:
-            arguments = file.read(4 * MAXIMUM_ARGUMENTS).rstrip(b"\0").decode("utf-8", "replace").split("\0")
+        arguments = read_file("/proc/self/cmdline", 4 * MAXIMUM_ARGUMENTS).rstrip(b"\0").decode("utf-8", "replace").split("\0")
     told, room = [], MAXIMUM_ARGUMENTS
     for argument in arguments:
         room -= len(argument) + 1
@@ -83,10 +83,9 @@ def command_line():
 def namespace_numbers():
     """This process's number in each PID namespace, outermost first."""
     try:
-        with open("/proc/self/status", "rb") as file:
-            for line in file:
-                if line.startswith(b"NSpid:"):
-                    return [int(number) for number in line.split()[1:]]
+        for line in read_file("/proc/self/status").splitlines():
+            if line.startswith(b"NSpid:"):
+                return [int(number) for number in line.split()[1:]]
     except (OSError, ValueError):
         pass
     return []

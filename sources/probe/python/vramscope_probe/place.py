@@ -7,6 +7,8 @@ import socket
 import stat
 import struct
 
+from .descriptors import open_socket, read_file
+
 DIRECTORY_VARIABLE = "VRAMSCOPE_SOCKET_DIR"
 MAX_PATH = 107  # bytes of a Unix socket's path: sun_path has 108 with its zero
 LISTEN_QUEUE = 64  # connections that wait to be accepted
@@ -33,15 +35,14 @@ def socket_directory(environment=os.environ, temporary="/tmp"):
 def start_time(pid="self"):
     """When a process started, in clock ticks after boot (field 22 of its stat
     file)."""
-    with open("/proc/%s/stat" % pid, "rb") as file:
-        text = file.read()
+    text = read_file("/proc/%s/stat" % pid)
     # The second field is a name in parentheses, which may hold anything.
     return int(text[text.rindex(b")") + 1:].split()[19])
 
 
 def open_listener(path):
-    """A listening socket that only this user can connect to. A file that a dead
-    process left in its place is replaced. Raises PlaceError or OSError."""
+    """A listening Descriptor that only this user can connect to. A file that a
+    dead process left in its place is replaced. Raises PlaceError or OSError."""
     if len(os.fsencode(path)) > MAX_PATH:
         raise PlaceError("the socket path %s has %d bytes and the kernel takes %d: set %s to a shorter directory"
                          % (path, len(os.fsencode(path)), MAX_PATH, DIRECTORY_VARIABLE))
@@ -60,7 +61,7 @@ def peer_fault(connection):
     """Why the process at the other end may not come in, "" if it may: it is this
     user's, or root's."""
     size = struct.calcsize("iII")
-    pid, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    pid, uid, _ = struct.unpack("iII", connection.lent(lambda lent: lent.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)))
     own = os.getuid()
     if uid in (own, 0):
         return ""
@@ -105,15 +106,18 @@ def _fault(directory):
 
 
 def _bound(path):
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listener.setblocking(False)
+    listener = open_socket()
+
+    def bind(lent):
         # The file gets the mode that the socket has before it is bound. The
         # process's mask, which the render's own files obey, is left alone.
-        os.fchmod(listener.fileno(), 0o600)
-        listener.bind(path)
+        os.fchmod(lent.fileno(), 0o600)
+        lent.bind(path)
         os.chmod(path, 0o600)
-        listener.listen(LISTEN_QUEUE)
+        lent.listen(LISTEN_QUEUE)
+
+    try:
+        listener.lent(bind)
     except BaseException:
         listener.close()
         raise
@@ -122,9 +126,20 @@ def _bound(path):
 
 def _refuses(path):
     """Whether nobody listens behind a socket's file."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.setblocking(False)
-        return probe.connect_ex(path) == errno.ECONNREFUSED
+    probe = open_socket()
+    try:
+        return probe.lent(lambda lent: lent.connect_ex(path)) == errno.ECONNREFUSED
+    finally:
+        probe.close()
+
+
+def file_identity(path):
+    """(device, inode) of the file itself, None where there is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _remove_socket(path):

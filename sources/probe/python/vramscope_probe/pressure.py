@@ -6,6 +6,7 @@ inclusive comparisons are kept as they are there.
 import ctypes
 import os
 
+from .descriptors import read_file
 from .device import DRIVER, gpus_of
 
 #: Emptying a cache of less, in bytes, is not worth the wait without force.
@@ -115,7 +116,6 @@ def _positive_in(path):
 def _control_file(path):
     """A small text file, or nothing where it cannot be read."""
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read(64 << 10)
+        return read_file(path, 64 << 10).decode("ascii", "replace")
     except OSError:
         return ""

@@ -2,8 +2,6 @@
 waits for it. Nothing here ever waits for the reader.
 """
 import collections
-import ctypes
-import socket
 import time
 
 from .wire import MAX_LINE, with_dropped
@@ -12,23 +10,6 @@ MAXIMUM_ACKS = 64  # answers that wait; more close the reader
 MAXIMUM_WAITING = 4 << 20  # bytes of lines that wait; more are dropped, and the reader gets a fresh state
 RECEIVED_AT_ONCE = 64 << 10  # bytes
 SENT_AT_ONCE = 64 << 10  # bytes
-SENT_HOLDING = 16 << 10  # bytes that are copied faster than the interpreter changes hands
-
-_FLAGS = getattr(socket, "MSG_NOSIGNAL", 0)
-_send_holding = ctypes.PyDLL(None).send  # keeps the interpreter
-_send_holding.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int)
-_send_holding.restype = ctypes.c_ssize_t
-
-
-def taken_by_kernel(connection, data):
-    """Sends to a non-blocking socket and is how many bytes the kernel took. The
-    interpreter is not let go for a few lines: to change hands twice would cost
-    the render more than to wait for a copy. Raises OSError like the socket's own send."""
-    if type(data) is bytes and len(data) <= SENT_HOLDING:
-        sent = _send_holding(connection.fileno(), data, len(data), _FLAGS)
-        if sent >= 0:
-            return sent
-    return connection.send(data, _FLAGS) if data else 0
 
 
 class Line:
@@ -46,7 +27,7 @@ class Reader:
     """A connection. It belongs to the probe's thread."""
 
     def __init__(self, connection, number, now):
-        self.connection = connection  # non-blocking
+        self.connection = connection  # a Descriptor
         self.number = number
         self.greeted = False  # has said hello
         self.ending = False  # is closed once everything is sent
@@ -126,7 +107,7 @@ class Reader:
         while self._lines or self._sending:
             data = self._sending or self._next()
             try:
-                sent = taken_by_kernel(self.connection, data)
+                sent = self.connection.send(data) if data else 0
             except (BlockingIOError, InterruptedError):
                 self._sending = memoryview(data)
                 return
@@ -137,7 +118,7 @@ class Reader:
         """(lines, end): the whole lines that came, and whether the reader hung
         up. Raises OSError where it is gone."""
         try:
-            data = self.connection.recv(RECEIVED_AT_ONCE)
+            data = self.connection.receive(RECEIVED_AT_ONCE)
         except (BlockingIOError, InterruptedError):
             return [], False
         self._heard += data

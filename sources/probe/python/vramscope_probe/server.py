@@ -7,8 +7,9 @@ import select
 import time
 
 from .backlog import Backlog
+from .descriptors import LostDescriptor
 from .ledger import Ledger
-from .place import open_listener, peer_fault
+from .place import file_identity, open_listener, peer_fault
 from .reader import Line, Reader
 from .wire import PROTOCOL, decode_line, encode_ack, encode_record, encode_sample, encode_state, encode_strings
 
@@ -37,16 +38,51 @@ class Server:
         self._backlog = Backlog()
         self._strings = []
         self._count = 0
-        self._listener = open_listener(path)
         self._poll = select.poll()
-        self._poll.register(self._listener, select.POLLIN)
+        self._others = []  # Descriptors that are not the server's own
         self._by_descriptor = {}
+        self._listener = self._file = None
+        self._listen()
         self._watched = 0  # readers that have said hello
         self._interest = False  # one of them asks for events
 
     def descriptor(self, descriptor):
-        """Watches one more descriptor, whose input only wakes turn."""
-        self._poll.register(descriptor, select.POLLIN)
+        """Watches one more Descriptor, whose input only wakes turn."""
+        self._others.append(descriptor)
+        self._poll.register(descriptor.number, select.POLLIN)
+
+    def _listen(self):
+        self._listener = open_listener(self.path)
+        self._file = file_identity(self.path)
+        self._poll.register(self._listener.number, select.POLLIN)
+
+    def forget_lost(self):
+        """Forgets the descriptors whose numbers the program has closed, without
+        a touch: they may be its own by now. Readers come again by themselves.
+        True where there is a listener still."""
+        for reader in [reader for reader in self.readers.values() if not reader.connection.is_own()]:
+            self._drop(reader)
+        if self._listener is not None and not self._listener.is_own():
+            self._poll.unregister(self._listener.number)
+            self._listener = None
+        for descriptor in [descriptor for descriptor in self._others if not descriptor.is_own()]:
+            self._others.remove(descriptor)
+            self._poll.unregister(descriptor.number)
+        return self._listener is not None
+
+    def listen_again(self):
+        """Makes a new socket in the place of one that was lost. Raises
+        PlaceError or OSError."""
+        self._remove_file()
+        self._listen()
+
+    def _remove_file(self):
+        """Removes the socket's file, where it is the one that was made."""
+        try:
+            if self._file is not None and file_identity(self.path) == self._file:
+                os.unlink(self.path)
+        except OSError:
+            pass
 
     def interest(self):
         """Whether a reader asks for events."""
@@ -81,7 +117,7 @@ class Server:
             reader = self._by_descriptor.get(descriptor)
             if reader is not None:
                 self._serve(reader, event)
-            elif descriptor == self._listener.fileno():
+            elif self._listener is not None and descriptor == self._listener.number:
                 self._accept()
             else:
                 others.append(descriptor)
@@ -177,11 +213,8 @@ class Server:
         """Says goodbye to every reader, after the answer to a command that never
         ran, and removes the socket. Readers have a quarter of a second to take
         what waits for them."""
-        try:
-            os.unlink(self.path)
-        except OSError:
-            pass
-        self._listener.close()
+        self._remove_file()
+        self._close_listener()
         final, askers = self.ledger.abandon("the program ends, so nothing was done")
         if final is not None:
             self._answer_all(final, askers)
@@ -197,29 +230,39 @@ class Server:
                 break
             leaving = select.poll()
             for reader in waiting:
-                leaving.register(reader.connection, select.POLLOUT)
+                if reader.connection.is_own():
+                    leaving.register(reader.connection.number, select.POLLOUT)
             leaving.poll(left // 1_000_000 + 1)
         self.forget()
 
     def forget(self):
         """Closes every descriptor without a word, and leaves the file: in a
         child, both belong to the parent."""
-        self._listener.close()
+        self._close_listener()
         for reader in self.readers.values():
             reader.connection.close()
         self.readers, self._by_descriptor = {}, {}
         self._watched, self._interest = 0, False
 
+    def _close_listener(self):
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
     def _accept(self):
         while True:
+            # What comes may get the number of one that was lost.
+            if not self.forget_lost():
+                return
             try:
-                connection, _ = self._listener.accept()
+                connection = self._listener.accept()
+            except LostDescriptor:
+                return
             except (BlockingIOError, InterruptedError):
                 return
             except OSError:
                 time.sleep(0.1)  # out of descriptors: the render may free some
                 return
-            connection.setblocking(False)
             self._count += 1
             reader = Reader(connection, self._count, time.monotonic_ns())
             try:
@@ -230,8 +273,8 @@ class Server:
                 connection.close()
                 continue
             self.readers[reader.number] = reader
-            self._by_descriptor[connection.fileno()] = reader
-            self._poll.register(connection, select.POLLIN)
+            self._by_descriptor[connection.number] = reader
+            self._poll.register(connection.number, select.POLLIN)
             if fault:
                 self._refuse(reader, fault)
                 continue
@@ -350,7 +393,7 @@ class Server:
 
     def _drop(self, reader):
         if self.readers.pop(reader.number, None) is not None:
-            descriptor = reader.connection.fileno()
+            descriptor = reader.connection.number
             self._poll.unregister(descriptor)
             self._by_descriptor.pop(descriptor, None)
             reader.connection.close()

@@ -2,13 +2,14 @@
 render noted, and gives the main thread the commands.
 """
 import os
-import socket
 import threading
 import time
 
 from .adapter import monotonic, plural
+from .descriptors import open_pair
 from .device import DRIVER
 from .outlet import OUTLET
+from .place import PlaceError
 from .safepoint import SAFE_POINT
 from .sampler import Sampler
 from .server import Server
@@ -19,6 +20,7 @@ DRAIN_PERIOD = 50_000_000  # nanoseconds at most between drains while events com
 QUIET_PERIOD = 200_000_000  # nanoseconds at most between drains while events are wanted and none came
 LOOK_AROUND_PERIOD = 1_000_000_000  # nanoseconds between two looks for libraries
 STATE_PERIOD = 10_000_000_000  # nanoseconds between states
+ANEW_PERIOD = 200_000_000  # nanoseconds between two attempts to open again what the program closed
 RETRY_PERIOD = 100_000_000  # nanoseconds after which a command is offered again
 REST_AFTER_MISTAKE = 0.2  # seconds, so that a mistake that stays costs little
 
@@ -46,16 +48,15 @@ class Service:
         self._state_at = 0  # moment of the last state
         self._looked = 0  # moment at which the libraries were last looked for
         self._offered = 0  # moment at which the pending order was offered last
-        self._alarm, self._ring = socket.socketpair()
-        self._alarm.setblocking(False)
-        self._ring.setblocking(False)
+        self._anew_at = 0  # moment at which lost descriptors were last opened anew
+        self._alarm, self._ring = open_pair()
         try:
             self.server = Server(path, self)
         except BaseException:
             self._alarm.close()
             self._ring.close()
             raise
-        self.server.descriptor(self._alarm.fileno())
+        self.server.descriptor(self._alarm)
         SAFE_POINT.wake = self.wake
 
     def run(self):
@@ -139,9 +140,10 @@ class Service:
             pass  # there is nobody to tell
 
     def _turn(self):
+        self._open_lost_anew()
         if self.server.turn(self._patience(monotonic())):
             try:
-                self._alarm.recv(4096)
+                self._alarm.receive(4096)
             except OSError:
                 pass
         now = monotonic()
@@ -158,6 +160,29 @@ class Service:
         if self._state_due or self.server.needs_state() or (now - self._state_at >= STATE_PERIOD and self.server.watched()):
             self._state()
             self.server.flush()
+
+    def _open_lost_anew(self):
+        """Opens what the program has closed under the probe: it closes numbers
+        whose meaning it does not know, and is to be watched all the same."""
+        listens = self.server.forget_lost()
+        has_alarm = self._alarm.is_own() and self._ring.is_own()
+        if listens and has_alarm:
+            return
+        now = monotonic()
+        if now - self._anew_at < ANEW_PERIOD:
+            return
+        self._anew_at = now
+        try:
+            if not has_alarm:
+                self._alarm.close()
+                self._ring.close()
+                self.server.forget_lost()  # the one of the two that was still there
+                self._alarm, self._ring = open_pair()
+                self.server.descriptor(self._alarm)
+            if not listens:
+                self.server.listen_again()
+        except (OSError, PlaceError) as error:
+            self.sampler.note("probe", error)
 
     def _patience(self, now):
         """How long nothing has to be done."""
