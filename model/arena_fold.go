@@ -20,6 +20,7 @@ type arenaFold struct {
 	callers rollupFold
 	dtypes  rollupFold
 	temps   temporaries
+	early   bool // it went on after the last that was told of its allocations
 
 	marksShared bool
 	frozen      bool // a checkpoint holds it: thaw before changing it
@@ -46,6 +47,9 @@ func replaceArena(state *recorder.ArenaState, before *arenaFold) (*arenaFold, er
 		a.callers, a.dtypes = before.callers, before.dtypes
 		a.callers.frozen, a.dtypes.frozen = true, true
 		a.temps = before.temps.lent()
+		// A program that tells of its arenas by states alone tells no more of one
+		// that it ceases to record.
+		a.early = before.early || before.events == 0 && before.state.Recorded && !state.Recorded && state.Released == 0
 	}
 	return a, err
 }
@@ -150,10 +154,28 @@ func (a *arenaFold) published(table *recorder.StringTable) *ArenaView {
 		strings: *table, callers: a.callers.publish(), dtypes: a.dtypes.publish()}
 	view.Temporaries, view.TemporariesKnown = a.temps.publish()
 	a.marksShared = true
-	view.Scopes = a.tree.Snapshot()
+	a.publishScopes(view)
 	view.Innermost = scopePath(view.Scopes, view.Scopes.Innermost(), table)
 	a.view = view
 	return view
+}
+
+// publishScopes publishes the tree. Nothing is open in an arena that is gone, and
+// what an arena counts whose allocations were not all told are lower bounds: its
+// own high-water then stands above what the tree has seen.
+func (a *arenaFold) publishScopes(view *ArenaView) {
+	tree, cut := a.tree, false
+	view.Scopes = tree.Snapshot()
+	if a.state.Released != 0 && len(view.Scopes.Open()) > 0 {
+		tree, cut = tree.Clone(), a.events == 0
+		tree.End()
+		view.Scopes = tree.Snapshot()
+	}
+	root := view.Scopes.Root()
+	view.Unheard = root.PeakBound == 0 && !a.partial && (a.early || cut || a.state.HighWater > root.Peak)
+	if view.Unheard {
+		view.Scopes = view.Scopes.Unheard(max(a.state.HighWater, root.Peak, 1))
+	}
 }
 
 // scopePath is a row's names from the outermost down, with slashes between; ""
@@ -205,7 +227,7 @@ func (a *ArenaView) countsWithoutTimes() bool {
 	}
 	root := a.Scopes.Root()
 	if root.AllocCount == 0 {
-		return root.PeakBound > 0
+		return root.PeakBound > 0 && !a.Unheard
 	}
 	return root.PeakNs == 0
 }

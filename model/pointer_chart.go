@@ -233,7 +233,7 @@ func (c *pointerChart) takeSamples() {
 		return
 	}
 	// The extremes of the two sides need not have been at one moment.
-	length := values[pointerReverse]
+	length := values[pointerReverse] // and of the pointer, below, makes the arena's
 	if reverse := s.column(recorder.Reverse); reverse != nil && length != unknownValue {
 		last, _ := reverse.value(to - 1)
 		length += last
@@ -244,7 +244,7 @@ func (c *pointerChart) takeSamples() {
 	c.spans[pointerForward].join(forward)
 	if values[pointerUsed] != unknownValue {
 		both := c.spans[pointerReverse]
-		c.spans[pointerUsed].join(span{min: forward.min + both.min, max: forward.max + both.max})
+		c.spans[pointerUsed].join(span{min: usedOf(forward.min, both.min, length), max: usedOf(forward.max, both.max, length)})
 	}
 }
 
@@ -266,7 +266,7 @@ func sampledPointers(s *series, number int) (values [pointerKinds]int64, ok bool
 	length, measured := read(recorder.Length)
 	if known && measured {
 		values[pointerReverse] = length - reverse
-		values[pointerUsed] = forward + length - reverse
+		values[pointerUsed] = usedOf(forward, length-reverse, length)
 	}
 	return values, true
 }

@@ -79,8 +79,12 @@ func pointersOf(event *recorder.ArenaEvent, length int64) [pointerKinds]int64 {
 		return [pointerKinds]int64{event.Forward, unknownValue, unknownValue}
 	}
 	reverse := length - event.Reverse
-	return [pointerKinds]int64{event.Forward, reverse, event.Forward + reverse}
+	return [pointerKinds]int64{event.Forward, reverse, usedOf(event.Forward, reverse, length)}
 }
+
+// usedOf is what both sides use of an arena. Pointers that cross, as of an arena
+// that is described the wrong way round, do not make it larger than it is.
+func usedOf(forward, reverse, length int64) int64 { return min(forward+reverse, length) }
 
 // drop gives up the blocks in front of an event, by whole chunks.
 func (t *pointerTrack) drop(event int64) {

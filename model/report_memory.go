@@ -30,7 +30,10 @@ type ArenaReport struct {
 	HasBuffer      bool          `json:"has_buffer"`
 	HalfBuilt      bool          `json:"half_built,omitempty"` // it never got its buffer
 	Partial        bool          `json:"partial,omitempty"`    // its beginning was not seen
-	CutEvents      int64         `json:"cut_events,omitempty"` // that did not fit the registry
+	ReleasedAt     *int64        `json:"released_at_ns,omitempty"`
+	WhyLeast       string        `json:"why_at_least,omitempty"` // why counts are lower bounds
+	Inconsistent   string        `json:"inconsistent,omitempty"` // its pointers cannot be; a sentence on what to check
+	CutEvents      int64         `json:"cut_events,omitempty"`   // that did not fit the registry
 	Folded         int64         `json:"folded_scopes,omitempty"`
 	Scopes         []ScopeReport `json:"scopes,omitempty"`
 	Abandoned      []ScopeReport `json:"abandoned,omitempty"` // open at a reset; never averaged with the others
@@ -137,9 +140,16 @@ func arenaReport(v *SourceView, a *ArenaView) ArenaReport {
 	if !a.Partial {
 		length, highWater := a.State.Length, a.State.HighWater
 		report.Length, report.HighWater = &length, &highWater
-		report.PeakEver = max(report.PeakEver, highWater)
+		report.PeakEver = a.HighestEver()
 	}
 	report.PeakIsLeast, report.CountIsLeast = root.PeakBound > report.PeakEver, root.PeakBound > 0
+	report.WhyLeast, report.Inconsistent = a.WhyLeast(), a.Crossed()
+	if report.Inconsistent != "" {
+		report.HighWater = nil
+	}
+	if released := a.State.Released - v.First; a.State.Released != 0 {
+		report.ReleasedAt = &released
+	}
 	var counted int64
 	for _, row := range report.Callers {
 		counted += row.Count

@@ -103,6 +103,7 @@ type ArenaView struct {
 	Scopes    *recorder.ScopeSnapshot
 	Innermost string // path of the innermost open scope, "" when none is known
 	Partial   bool   // joined in the middle: the length is 0 and the tree has what came since
+	Unheard   bool   // not all of its allocations were told: what Scopes counts are lower bounds
 	Failed    int64  // allocations that did not fit, since events are seen
 	Events    int64  // seen
 	Since     int64  // monotonic ns of the first event that was seen, 0 before there is one

@@ -20,6 +20,7 @@ type ScopeSnapshot struct {
 	reverse   int64
 	highWater int64
 	folded    int64
+	bound     int64 // see Unheard
 }
 
 // ScopeRow is the numbers of one row. Bytes are as TreeColumns says.
@@ -92,8 +93,8 @@ func (s *ScopeSnapshot) Row(row int32) ScopeRow {
 	return ScopeRow{
 		Parent: chunk.parent[at], Depth: chunk.depth[at], Name: chunk.name[at], Open: chunk.open[at],
 		Count: sums.count, Unclosed: sums.unclosed, AllocCount: sums.allocs, SelfBytes: sums.self, TotalBytes: sums.total,
-		Peak: peaks.both, PeakForward: peaks.forward, PeakReverse: peaks.reverse, PeakNs: peaks.ns, PeakFrame: peaks.frame, PeakBound: peaks.bound,
-		Params: s.Params(row),
+		Peak: peaks.both, PeakForward: peaks.forward, PeakReverse: peaks.reverse, PeakNs: peaks.ns, PeakFrame: peaks.frame,
+		PeakBound: max(peaks.bound, s.bound), Params: s.Params(row),
 	}
 }
 
@@ -227,6 +228,20 @@ func (s *ScopeSnapshot) Innermost() int32 {
 
 // Root is what the arena counted over its life, in scopes and outside of them.
 func (s *ScopeSnapshot) Root() RootTotals { return s.root }
+
+// Unheard is the same picture of an arena of whose events not all were told, in
+// which so many bytes were in use at the most: what it counts are lower bounds.
+func (s *ScopeSnapshot) Unheard(used int64) *ScopeSnapshot {
+	unheard := *s
+	unheard.bound = max(s.bound, used)
+	unheard.root.PeakBound = max(s.root.PeakBound, unheard.bound)
+	unheard.open = make([]OpenScope, len(s.open))
+	for i, open := range s.open {
+		open.PeakBound = max(open.PeakBound, unheard.bound)
+		unheard.open[i] = open
+	}
+	return &unheard
+}
 
 // Abandoned is the tree of the scopes that were open when the arena was reset.
 // Nothing is open in it.

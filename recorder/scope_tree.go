@@ -167,6 +167,19 @@ func (t *ScopeTree) close(number uint64) {
 	}
 }
 
+// End ends every open scope of an arena that is gone: where their pointers ended
+// is not known.
+func (t *ScopeTree) End() {
+	if len(t.stack) == 1 {
+		return
+	}
+	outermost := &t.stack[1]
+	row := outermost.row
+	t.close(outermost.number)
+	chunk, at := t.rows.write(row)
+	chunk.sums[at].unclosed++
+}
+
 // settle brings the rows up to what the open scopes have counted.
 func (t *ScopeTree) settle() {
 	if t.settled {

@@ -200,8 +200,8 @@ func (l *accountLine) number(counter recorder.Counter) int64 {
 // arenaInUse is what both sides of an arena have handed out.
 func arenaInUse(set *recorder.CounterSet) int64 {
 	forward, reverse := counterOf(set, recorder.Forward), setValue(set, recorder.Reverse)
-	if forward == grid.Missing || reverse == grid.Missing {
-		return grid.Missing
+	if forward == grid.Missing || reverse == grid.Missing || forward+reverse > counterOf(set, recorder.Length) {
+		return grid.Missing // or told as they cannot be
 	}
 	return forward + reverse
 }

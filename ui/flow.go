@@ -3,6 +3,7 @@ package ui
 import (
 	"vramscope/themes"
 	"vramscope/ui/grid"
+	"vramscope/ui/widget"
 )
 
 // flow writes labelled numbers and texts one after the other into a region, in
@@ -83,10 +84,28 @@ func (f *flow) written(label string, style grid.Style) {
 	f.x += f.r.Bytes(f.x, f.y, style, f.room) + flowGap
 }
 
-// text writes a text, which may be anything, behind a label.
+// text writes a text, which may be anything, behind a label. A sentence that is
+// longer than a row goes on in the next ones; where there are none, dots say so.
 func (f *flow) text(label string, style grid.Style, text string) {
+	if text == "" && label == "" {
+		return
+	}
 	f.label(label, grid.Width(text))
-	f.x += f.r.Text(f.x, f.y, style, text) + flowGap
+	wrap := widget.Wrap(text, max(f.r.Width()-f.x, 1))
+	row, more := wrap.Next()
+	for more {
+		width := f.r.Text(f.x, f.y, style, row)
+		if row, more = wrap.Next(); !more {
+			f.x += width + flowGap
+			return
+		}
+		if f.y+1 >= f.r.Height() {
+			f.r.Set(min(f.x+width, f.r.Width()-1), f.y, f.r.Glyphs().Ellipsis, style)
+			f.x, f.y = 0, f.y+1
+			return
+		}
+		f.x, f.y = 0, f.y+1
+	}
 }
 
 // label writes a label that so many columns are to follow, in the row in which

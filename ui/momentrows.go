@@ -143,7 +143,7 @@ func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder
 func setValue(set *recorder.CounterSet, counter recorder.Counter) int64 {
 	value := counterOf(set, counter)
 	if counter == recorder.Reverse {
-		return difference(counterOf(set, recorder.Length), value)
+		return reverseUse(counterOf(set, recorder.Length), value)
 	}
 	return value
 }

@@ -153,12 +153,25 @@ func (p *arenaPane) drawBar(r grid.Region, a *model.ArenaView) {
 }
 
 // arenaUse is what is used of an arena on both sides, and its length;
-// grid.Missing while nobody has told its length.
+// grid.Missing while nobody has told its length, and of one whose pointers cannot
+// be what is used.
 func arenaUse(a *model.ArenaView) (used, length int64) {
-	if a.State.Length == 0 || !a.State.Managed {
+	switch {
+	case a.State.Length == 0 || !a.State.Managed:
 		return grid.Missing, grid.Missing
+	case a.Crossed() != "":
+		return grid.Missing, a.State.Length
 	}
 	return a.State.Forward + a.State.Length - a.State.Reverse, a.State.Length
+}
+
+// reverseUse is what is used on the reverse side of an arena of a length whose
+// reverse pointer stands there: nothing that is known where it stands beyond.
+func reverseUse(length, pointer int64) int64 {
+	if used := difference(length, pointer); used >= 0 {
+		return used
+	}
+	return grid.Missing
 }
 
 // drawNumbers writes the numbers of an arena, and what is out of the ordinary.
@@ -167,20 +180,29 @@ func (p *arenaPane) drawNumbers(r grid.Region, s *scene, a *model.ArenaView) {
 	used, length := arenaUse(a)
 	free, reverse, highWater := int64(grid.Missing), int64(grid.Missing), int64(grid.Missing)
 	if length != grid.Missing {
-		free, reverse, highWater = state.Reverse-state.Forward, length-state.Reverse, state.HighWater
+		reverse = reverseUse(length, state.Reverse)
+	}
+	if used != grid.Missing {
+		free, highWater = length-used, state.HighWater
 	}
 	f.begin(r)
 	if state.Released != 0 {
 		f.since("released", grid.Of(themes.Warning), s.newest.Now-state.Released, beforeWhat(s))
 	}
-	if why := arenaOddity(a); why != "" {
+	if short, why := arenaOddity(a); r.Height() == 1 {
+		f.text("", grid.Of(themes.Warning), short)
+	} else {
 		f.text("", grid.Of(themes.Warning), why)
 	}
 	f.bytes("forward", grid.Of(themes.Forward), state.Forward)
 	f.bytes("free", grid.Of(themes.Free), free)
 	f.bytes("reverse", grid.Of(themes.Reverse), reverse)
-	label, highWater := leastOf("high-water", highWater, a.HighWaterIsLeast())
-	f.bytes(label, grid.Of(themes.HighWater), highWater)
+	switch label, highWater := leastOf("high-water", highWater, a.HighWaterIsLeast()); {
+	case used != grid.Missing && (a.WasReset() || state.Released != 0):
+		f.bytes("highest ever", grid.Of(themes.HighWater), a.HighestEver())
+	default:
+		f.bytes(label, grid.Of(themes.HighWater), highWater)
+	}
 	f.percent("used", grid.Of(themes.Text), used, length)
 	if a.Failed > 0 {
 		f.count("did not fit", grid.Of(themes.Error), a.Failed)
@@ -190,17 +212,20 @@ func (p *arenaPane) drawNumbers(r grid.Region, s *scene, a *model.ArenaView) {
 	}
 }
 
-// arenaOddity is what is out of the ordinary with an arena; "" mostly.
-func arenaOddity(a *model.ArenaView) string {
+// arenaOddity is what is out of the ordinary with an arena, in a few words and
+// whole; "" mostly.
+func arenaOddity(a *model.ArenaView) (short, why string) {
 	switch {
 	case a.State.HalfBuilt:
-		return "its buffer could not be had"
+		return "its buffer could not be had", "its buffer could not be had"
 	case a.Partial:
-		return "length not told yet: it comes with the next state"
+		return "length not told yet", "length not told yet: it comes with the next state"
+	case a.Crossed() != "":
+		return "pointers cannot be (forward, reverse)", a.Crossed()
 	case !a.State.Managed:
-		return "unmanaged: its allocations are the ordinary allocator's, scopes alone are seen"
+		return "unmanaged", "unmanaged: its allocations are the ordinary allocator's, scopes alone are seen"
 	}
-	return ""
+	return "", ""
 }
 
 // do looks at another arena.
@@ -254,7 +279,9 @@ func (*arenaPane) details(s *scene) (string, []string) {
 		"forward pointer  " + exact(state.Forward), "reverse pointer  " + exact(state.Reverse),
 	}
 	label, highWater := leastOf("high-water since the last reset", state.HighWater, a.HighWaterIsLeast())
-	lines = append(lines, label+"  "+exact(highWater))
+	if a.Crossed() == "" {
+		lines = append(lines, label+"  "+exact(highWater))
+	}
 	add := func(name, text string) {
 		if text != "" {
 			lines = append(lines, name+"  "+text)
@@ -265,7 +292,8 @@ func (*arenaPane) details(s *scene) (string, []string) {
 	add("job", state.Job)
 	add("program", state.From)
 	add("innermost scope", a.Innermost)
-	add("out of the ordinary", arenaOddity(a))
+	_, why := arenaOddity(a)
+	add("out of the ordinary", why)
 	if state.LastLaunchFrames != nil {
 		add("frames that its last kernel was launched for", strconv.FormatInt(*state.LastLaunchFrames, 10))
 	}
@@ -308,7 +336,11 @@ func arenaOrigins(s *scene, a *model.ArenaView) []origin {
 	}
 	highWater := known(a.State.HighWater)
 	if a.HighWaterIsLeast() {
-		highWater.Origin = "at least this: " + unseenWhy
+		highWater.Origin = "at least this: " + a.WhyLeast()
+	}
+	if why := a.Crossed(); why != "" {
+		return append(all, origin{name: "free, used, high-water", figure: model.Figure{Why: why}},
+			origin{name: "reverse pointer", figure: known(a.State.Reverse)})
 	}
 	all = append(all,
 		origin{name: "free", figure: known(a.State.Reverse - a.State.Forward)},

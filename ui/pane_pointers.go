@@ -127,10 +127,10 @@ func (p *pointersPane) fill(r grid.Region, s *scene, a *model.ArenaView) {
 // otherwise all would be at the bottom.
 func (p *pointersPane) limit(a *model.ArenaView) {
 	limits := p.limits[:0]
-	if a.State.HighWater > 0 && !a.Partial {
+	if a.State.HighWater > 0 && !a.Partial && a.Crossed() == "" {
 		limits = append(limits, widget.Limit{Value: a.State.HighWater, Style: grid.Of(themes.HighWater)})
 	}
-	if used, length := arenaUse(a); length != grid.Missing && max(used, a.State.HighWater) > length/2 {
+	if used, length := arenaUse(a); used != grid.Missing && max(used, a.State.HighWater) > length/2 {
 		limits = append(limits, widget.Limit{Value: length, Style: grid.Of(themes.Total)})
 	}
 	p.chart.Limits = limits

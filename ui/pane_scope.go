@@ -318,7 +318,7 @@ func (p *scopePane) details(s *scene) (string, []string) {
 		least("forward peak", numbers.PeakForward, numbers.PeakIsLeast()), least("reverse peak", numbers.PeakReverse, numbers.PeakIsLeast()),
 	}
 	if numbers.CountIsLeast() {
-		lines = append(lines, "its program does not tell of every allocation here: "+unseenWhy)
+		lines = append(lines, "at least these: "+a.WhyLeast())
 	}
 	if numbers.PeakNs > 0 {
 		lines = append(lines, fmt.Sprintf("the peak was %s in frame %s, %s before the newest moment", exact(numbers.Peak),
@@ -339,10 +339,6 @@ func (p *scopePane) details(s *scene) (string, []string) {
 	}
 	return "Scope " + choice.path[len(choice.path)-1], lines
 }
-
-// unseenWhy is why numbers of a scope are lower bounds, and what would make them
-// more.
-const unseenWhy = "the arena's pointers were read where scopes begin and end; the handle's alloc() tells of each"
 
 // countLine is a count that may be a lower bound.
 func countLine(label string, n int64, isLeast bool) string {
@@ -370,7 +366,8 @@ func scopeOrigins(s *scene) []origin {
 	if s.view == nil || s.choices.scope.path == nil || len(s.view.Arenas) == 0 {
 		return nil
 	}
-	scopes, row := s.choices.scope.find(s.view, s.choices.arenaOf(s.view))
+	a := s.choices.arenaOf(s.view)
+	scopes, row := s.choices.scope.find(s.view, a)
 	if row < 0 {
 		return nil
 	}
@@ -381,9 +378,9 @@ func scopeOrigins(s *scene) []origin {
 	least := func(n int64, from string, isLeast bool) model.Figure {
 		switch {
 		case isLeast && n == 0:
-			return model.Figure{Why: unseenWhy}
+			return model.Figure{Why: a.WhyLeast()}
 		case isLeast:
-			from = "at least this: " + unseenWhy
+			from = "at least this: " + a.WhyLeast()
 		}
 		return known(n, from)
 	}

@@ -212,6 +212,9 @@ func (t *scopeSumRows) DrawCell(r grid.Region, index, column int) {
 	}
 }
 
+// sumWhyLeast is why sums over arenas are lower bounds.
+const sumWhyLeast = "not every arena told all of its allocations; A looks at one, which says why"
+
 // sumOrigins says where the numbers of the selected sum come from.
 func sumOrigins(s *scene) []origin {
 	s.choices.sums.take(s.view)
@@ -223,9 +226,9 @@ func sumOrigins(s *scene) []origin {
 	figure := func(n int64, from string, isLeast bool) model.Figure {
 		switch {
 		case isLeast && n == 0:
-			return model.Figure{Why: unseenWhy}
+			return model.Figure{Why: sumWhyLeast}
 		case isLeast:
-			from = "at least this: " + unseenWhy
+			from = "at least this: " + sumWhyLeast
 		}
 		return model.Figure{Value: n, Known: true, Origin: from}
 	}

@@ -62,6 +62,11 @@ func (p *page) source(snapshot *model.Snapshot, view *model.SourceView, reserve 
 		case arena.State.Released != 0 || arena.Partial:
 		case !arena.State.Managed:
 			p.line(1, "arena %s: unmanaged, what is allocated from it comes from the ordinary allocator", arena.State.Name)
+		case arena.Crossed() != "":
+			p.line(1, "arena %s: forward %s, reverse pointer %s of %s: %s", arena.State.Name, size(arena.State.Forward), size(arena.State.Reverse),
+				size(arena.State.Length), arena.Crossed())
+		case arena.WasReset():
+			p.line(1, "arena %s: reset, highest ever %s of %s", arena.State.Name, size(arena.HighestEver()), size(arena.State.Length))
 		default:
 			p.line(1, "arena %s: forward %s, reverse %s, high-water %s of %s", arena.State.Name, size(arena.State.Forward),
 				size(arena.State.Length-arena.State.Reverse), least(arena.State.HighWater, size, arena.HighWaterIsLeast()), size(arena.State.Length))

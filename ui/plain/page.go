@@ -57,7 +57,18 @@ func allocations(n int64, isLeast bool) string {
 	if isLeast && n == 0 {
 		return "allocations that are not known"
 	}
+	if n == 1 {
+		return least(n, count, isLeast) + " allocation"
+	}
 	return least(n, count, isLeast) + " allocations"
+}
+
+// counted is a number of things whose name has an s where they are many.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return count(int64(n)) + " " + noun
 }
 
 // count is a whole number with commas.

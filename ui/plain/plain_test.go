@@ -41,7 +41,7 @@ func TestReportAsText(t *testing.T) {
 		"run.vscope: cut", "3.0 MiB in 1,234 records", "line 17: no JSON", "missing: render.py did not say goodbye",
 		"pool:1 render pool: reserved 1.0 GiB (most 2.0 GiB after 3.0 s), allocated not known (most 5 B after 0 ns)",
 		"active is not known: the pool has no streams", "process render.py", "frames 1 to 120, 100 ms each", "3 records were lost",
-		"arena 1 shot 1: 1.0 GiB long, high-water 700.0 MiB, highest ever 700.0 MiB, 5,120 allocations, 1 failed",
+		"arena 1 shot 1: 1.0 GiB long, high-water 700.0 MiB, 5,120 allocations, 1 failed",
 		"    render ×64: self 1.0 MiB, total 3.0 GiB, peak 600.0 MiB in 5,000 allocations, live now 2.0 MiB",
 		"      trace ×128", "2 unclosed", "abandoned: wavefront ×2",
 		"pool 1 render pool: tier B (default: 71 % of the device was free), generation 3",
@@ -162,7 +162,7 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 	}}}}}
 	text := Report(report)
 	for _, line := range []string{
-		"arena 1 silent: 100.0 MiB long, high-water 35.0 MiB, highest ever 35.0 MiB, ≥ 2 allocations, failures that are not known\n",
+		"arena 1 silent: 100.0 MiB long, high-water 35.0 MiB, ≥ 2 allocations, failures that are not known\n",
 		"render ×1: self ≥ 10.0 MiB, total ≥ 15.0 MiB, peak ≥ 15.0 MiB in ≥ 2 allocations\n",
 		"shade ×1: self not known, total not known, peak not known in allocations that are not known\n",
 	} {
@@ -172,5 +172,31 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 	}
 	if strings.Contains(text, "scopes by name") {
 		t.Errorf("a heading with nothing below it:\n%s", text)
+	}
+}
+
+// TestTheHighWaterOfAnArena: one that was reset says so, one that is gone has the
+// most over its life, and one whose pointers cannot be has none.
+func TestTheHighWaterOfAnArena(t *testing.T) {
+	const mib = int64(1) << 20
+	for _, check := range []struct {
+		arena model.ArenaReport
+		want  string
+		lacks string
+	}{
+		{model.ArenaReport{HighWater: pointer(40 * mib), PeakEver: 40 * mib}, ": not known long, high-water 40.0 MiB, 0", "ever"},
+		{model.ArenaReport{HighWater: pointer(10 * mib), PeakEver: 40 * mib}, "high-water 10.0 MiB, highest ever 40.0 MiB", "reset"},
+		{model.ArenaReport{HighWater: pointer(int64(0)), PeakEver: 40 * mib}, "long, reset, highest ever 40.0 MiB", "high-water"},
+		{model.ArenaReport{HighWater: pointer(int64(0)), PeakEver: 40 * mib, ReleasedAt: pointer(int64(5))}, "long, high-water 40.0 MiB", "highest"},
+		{model.ArenaReport{HighWater: pointer(int64(0))}, "high-water 0 B", "reset"},
+		{model.ArenaReport{PeakEver: 74 * mib, Inconsistent: "its pointers cannot be"}, "high-water not known, 0 allocations, failures that are not known\n    its pointers cannot be\n", "74"},
+		{model.ArenaReport{AllocCount: 1, CountIsLeast: true, WhyLeast: "not all were told"}, "≥ 1 allocation,", "pointers were read"},
+		{model.ArenaReport{AllocCount: 1, CountIsLeast: true, WhyLeast: "not all were told"}, "≥ is at least: not all were told\n", "1 allocations"},
+	} {
+		check.arena.Managed = true
+		text := Report(&model.Report{Sources: []model.SourceReport{{Arenas: []model.ArenaReport{check.arena}}}})
+		if !strings.Contains(text, check.want) || strings.Contains(text, check.lacks) {
+			t.Errorf("want %q and no %q:\n%s", check.want, check.lacks, text)
+		}
 	}
 }

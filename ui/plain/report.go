@@ -131,7 +131,7 @@ func (p *page) memory(s *model.SourceReport) {
 	if s.Summed != nil && len(s.Summed.Scopes)+len(s.Summed.Abandoned) > 0 {
 		p.line(1, "scopes by name, over all arenas")
 		for _, scope := range s.Summed.Scopes {
-			p.line(2, "%s ×%s in %d arenas: self %s, total %s, peak %s", scope.Name, count(scope.Count), scope.Arenas,
+			p.line(2, "%s ×%s in %s: self %s, total %s, peak %s", scope.Name, count(scope.Count), counted(scope.Arenas, "arena"),
 				least(scope.SelfBytes, size, scope.CountIsLeast), least(scope.TotalBytes, size, scope.CountIsLeast),
 				least(scope.Peak, size, scope.PeakIsLeast))
 		}
@@ -164,14 +164,12 @@ func (p *page) arena(a *model.ArenaReport) {
 	case !a.EventsComplete:
 		failed = "at least " + failed
 	}
-	highWater := known(a.HighWater)
-	if a.HighWater != nil {
-		highWater = least(*a.HighWater, size, a.PeakIsLeast)
+	p.line(1, "arena %d %s: %s long, %s, %s, %s", a.ID, a.Name, known(a.Length), highWaterText(a), allocations(a.AllocCount, a.CountIsLeast), failed)
+	if a.Inconsistent != "" {
+		p.line(2, "%s", a.Inconsistent)
 	}
-	p.line(1, "arena %d %s: %s long, high-water %s, highest ever %s, %s, %s", a.ID, a.Name, known(a.Length), highWater,
-		least(a.PeakEver, size, a.PeakIsLeast), allocations(a.AllocCount, a.CountIsLeast), failed)
-	if a.CountIsLeast {
-		p.line(2, "its program does not tell of every allocation: pointers were read where scopes begin and end (≥: at least)")
+	if a.WhyLeast != "" {
+		p.line(2, "≥ is at least: %s", a.WhyLeast)
 	}
 	for i := range a.Scopes {
 		p.scope(2, "", &a.Scopes[i])
@@ -179,6 +177,23 @@ func (p *page) arena(a *model.ArenaReport) {
 	for i := range a.Abandoned {
 		p.scope(2, "abandoned: ", &a.Abandoned[i])
 	}
+}
+
+// highWaterText is the most that was in use of an arena: of one that is gone over its
+// life, of others since they were reset, too.
+func highWaterText(a *model.ArenaReport) string {
+	ever := least(a.PeakEver, size, a.PeakIsLeast)
+	switch {
+	case a.Inconsistent != "":
+		return "high-water " + known(nil)
+	case a.HighWater == nil:
+		return "high-water " + known(nil) + ", highest ever " + ever
+	case a.ReleasedAt != nil || *a.HighWater == a.PeakEver:
+		return "high-water " + ever
+	case *a.HighWater == 0:
+		return "reset, highest ever " + ever
+	}
+	return "high-water " + least(*a.HighWater, size, a.PeakIsLeast) + ", highest ever " + ever
 }
 
 // maximumLevel is how deep scopes are indented.
