@@ -37,7 +37,8 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 	watchLightly(true)
 	// A closed pipe behind our own messages must not take the program's exit
 	// code away; nor is it ignored, since the program would inherit that.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
 	r, err := p.prepareRun(ctx, flags)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -48,6 +49,9 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 	defer r.door.Close()
 	defer r.handed.Close()
 	r.sayBefore(argv)
+	// What came of that has come; from now on it is from outside, and passed on.
+	signal.Stop(broken)
+	signal.Notify(broken, syscall.SIGPIPE)
 	child, err := launch.Start(argv, r.door.Environment(os.Environ(), r.options))
 	if err != nil {
 		if r.tape != nil {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"vramscope/recorder"
 )
 
@@ -296,8 +298,37 @@ func writeRecord(conn *net.UnixConn, record recorder.Record, deadline time.Time)
 	if err := conn.SetWriteDeadline(deadline); err != nil {
 		return err
 	}
-	_, err = conn.Write(line)
-	return err
+	return sendQuietly(conn, line)
+}
+
+// sendQuietly writes to a socket without a SIGPIPE to this process where the other
+// end has gone: vramscope run passes on to its program what comes.
+func sendQuietly(conn *net.UnixConn, data []byte) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Write(func(descriptor uintptr) (done bool) {
+		for len(data) > 0 {
+			n, err := unix.SendmsgN(int(descriptor), data, nil, nil, unix.MSG_NOSIGNAL)
+			switch {
+			case errors.Is(err, unix.EAGAIN):
+				return false
+			case errors.Is(err, unix.EINTR):
+			case err != nil:
+				failed = err
+				return true
+			default:
+				data = data[n:]
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return failed
 }
 
 // cause is the system's own error, without the words around it.

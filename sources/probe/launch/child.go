@@ -7,9 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,14 +46,9 @@ type Child struct {
 	stopped chan struct{} // a signal has stopped it, and next is waited for
 	next    chan struct{}
 	ended   chan struct{}
+	post    *post
 	held    bool                // it was stopped by what only SIGCONT undoes, and not by the terminal
 	status  *syscall.WaitStatus // of its end, once it is reaped: its number may then be another's
-}
-
-// passed are the signals that are handed on.
-var passed = []os.Signal{
-	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-	syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGWINCH,
 }
 
 // Start starts a program that is looked for as a shell does. argv[0] is its
@@ -67,19 +62,19 @@ func Start(argv, environment []string) (*Child, error) {
 		}
 		return nil, &StartError{argv[0], "", err}
 	}
-	c := &Child{signals: make(chan os.Signal, 16), stopped: make(chan struct{}), next: make(chan struct{}), ended: make(chan struct{})}
-	for _, s := range passed {
-		// What nohup or a shell's & made us ignore, the program ignores too.
-		if !signal.Ignored(s) {
-			signal.Notify(c.signals, s)
-		}
-	}
+	c := &Child{signals: make(chan os.Signal, lastSignal), stopped: make(chan struct{}), next: make(chan struct{}), ended: make(chan struct{}), post: newPost()}
+	listen(c.signals, false)
 	process, err := execute(path, argv, environment)
 	if err != nil {
 		signal.Stop(c.signals)
+		c.post.end()
 		return nil, &StartError{argv[0], path, err}
 	}
-	c.PID = process.Pid
+	// What nohup or a shell's & made us ignore, the program ignores too. From now on
+	// it is passed on: the program may want to hear it by now.
+	listen(c.signals, true)
+	listenToFirstRealTime(c.signals)
+	c.PID, c.post.pid = process.Pid, process.Pid
 	_ = process.Release() // it is waited for here, to see it stop too
 	return c, nil
 }
@@ -104,12 +99,17 @@ func execute(path string, argv, environment []string) (*os.Process, error) {
 
 // Wait hands signals on until the program has ended, and leaves no zombie.
 func (c *Child) Wait() (Exit, error) {
+	defer c.post.end()
 	defer signal.Stop(c.signals)
 	go c.observe()
 	for {
 		select {
 		case s := <-c.signals:
 			c.pass(s.(syscall.Signal))
+		case <-c.post.due.C:
+			if c.status == nil {
+				c.post.deliver(time.Now())
+			}
 		case <-c.stopped:
 			c.stop()
 			c.next <- struct{}{}
@@ -156,6 +156,7 @@ func (c *Child) stop() {
 	switch status.StopSignal() {
 	case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
 		stopSelf()
+		c.post.goneOn()
 		// A shell continues the whole group. What is stopped now and no news is
 		// still in the same stop, and was left there by who continued us alone.
 		if isStopped(c.PID) && !c.news() {
@@ -191,42 +192,15 @@ func (c *Child) reap() (Exit, error) {
 	return Exit{Code: c.status.ExitStatus()}, nil
 }
 
-// pass hands a signal on, unless the program has it already: what comes from
-// the terminal goes to the whole group in its foreground.
+// pass hands a signal on, unless the program has it already.
 func (c *Child) pass(s syscall.Signal) {
-	if c.status != nil {
-		return
-	}
-	switch s {
-	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGWINCH:
-		if inForeground() {
-			return
-		}
-	case syscall.SIGCONT:
-		if !c.held || !isStopped(c.PID) {
-			return // the shell has continued the whole group
-		}
+	switch {
+	case c.status != nil:
+	case s == syscall.SIGCONT && c.held && isStopped(c.PID):
+		// Had the whole group been continued, the program would run.
 		c.held = false
+		_ = syscall.Kill(c.PID, s)
+	default:
+		c.post.receive(s, time.Now())
 	}
-	_ = syscall.Kill(c.PID, s)
-}
-
-// stopSelf stops this process as the terminal has stopped the program, so that
-// the shell that started it takes over, and returns when it goes on. The signal
-// is sent to this very thread: it has then stopped before the call returns.
-func stopSelf() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), syscall.SIGSTOP)
-}
-
-// inForeground says whether this process's group has the terminal.
-func inForeground() bool {
-	terminal, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return false
-	}
-	defer terminal.Close()
-	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
-	return err == nil && group == syscall.Getpgrp()
 }
