@@ -24,6 +24,7 @@ var parts = []string{
 	"adapter",
 	"outlet",
 	"wire",
+	"background",
 	"descriptors",
 	"place",
 	"backlog",

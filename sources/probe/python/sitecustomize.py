@@ -21,7 +21,9 @@ class _ProbeStarter:
 
     def __init__(self):
         self.waits_in = 0  # the process whose thread waits: threads do not survive a fork
-        self.thread = self.ended = None
+        self.ended = None  # set to end the thread
+        self.over = None  # a lock that the thread holds until its end
+        self.native = None  # the thread's number in the kernel
         self.again = False  # the thread ended for a fork
         self.hooked = False
 
@@ -33,17 +35,26 @@ class _ProbeStarter:
     def wait(self):
         try:
             import threading
+            import _thread
             self.waits_in = os.getpid()
-            self.ended = threading.Event()
-            self.thread = threading.Thread(target=self.start, args=(self.ended,), name="vramscope-start", daemon=True)
-            self.thread.start()
+            ended, over = threading.Event(), _thread.allocate_lock()
+            over.acquire()
+            self.ended, self.over, self.native = ended, over, None
+            # Not one of threading's: the program would find it there.
+            _thread.start_new_thread(self.start, (ended, over))
         except BaseException:
-            pass
+            self.over = None
 
-    def start(self, ended):
+    def start(self, ended, over):
         """Imports the probe, which starts it, once a library is there. For one
         that could not be loaded it is armed again."""
         try:
+            import signal
+            import threading
+            self.native = threading.get_native_id()
+            # The program's threads may keep one blocked to wait for it.
+            faults = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals().difference(faults))
             self.hook()
             looks = int(self.PATIENCE / self.PAUSE)
             while self.LIBRARIES.isdisjoint(sys.modules) and looks and not ended.wait(self.PAUSE):
@@ -55,6 +66,8 @@ class _ProbeStarter:
             self.waits_in = 0
         except BaseException:
             pass
+        finally:
+            over.release()
 
     def hook(self):
         """Has whatever is to go on behind a fork go on as a pending call of the
@@ -82,15 +95,15 @@ class _ProbeStarter:
         is none of the program's. The probe's own hooks come too late for a fork
         that began before it had started."""
         try:
-            thread, self.thread = self.thread, None
-            if thread is None or not thread.is_alive():
+            over, self.over = self.over, None
+            if over is None or not over.locked():
                 return
             import time
             self.again, end = True, time.monotonic() + self.FORK_PATIENCE
             self.ended.set()
-            thread.join(self.FORK_PATIENCE)
+            over.acquire(True, self.FORK_PATIENCE)
             # The kernel, which Python asks, counts it for a moment longer.
-            while os.path.exists("/proc/self/task/%s" % thread.native_id) and time.monotonic() < end:
+            while os.path.exists("/proc/self/task/%s" % self.native) and time.monotonic() < end:
                 time.sleep(0.0002)
             probe = sys.modules.get("vramscope_probe")
             if probe is not None:
@@ -101,7 +114,7 @@ class _ProbeStarter:
 
     def forked(self):
         """In a child whose parent loaded a library but had no probe yet."""
-        self.thread = None
+        self.over = None
         self.again = "vramscope_probe" not in sys.modules and not self.LIBRARIES.isdisjoint(sys.modules)
 
 

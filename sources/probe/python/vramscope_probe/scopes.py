@@ -162,13 +162,20 @@ def own_scopes():
     the thread."""
     handle = THREAD_SCOPES.own
     if handle is None:
-        handle = ArenaHandle("scopes of " + threading.current_thread().name, length=0, managed=False)
+        handle = ArenaHandle("scopes of " + thread_name(), length=0, managed=False)
         THREAD_SCOPES.own = handle
         if ARENA_HANDLES.add(weakref.ref(handle)):
             handle.note(OP_NEW, text=handle.name)
         else:
             handle.closed = True
     return handle
+
+
+def thread_name():
+    """What the program calls this thread. One that it did not start through
+    threading is not entered there."""
+    own = threading.get_ident()
+    return next((thread.name for thread in threading.enumerate() if thread.ident == own), "thread %d" % threading.get_native_id())
 
 
 class ArenaHandles:

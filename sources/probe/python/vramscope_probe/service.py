@@ -1,11 +1,10 @@
 """The probe's one thread: it waits on the socket, samples, hands on what the
 render noted, and gives the main thread the commands.
 """
-import os
-import threading
 import time
 
 from .adapter import monotonic, plural
+from .background import BackgroundThread
 from .descriptors import open_pair
 from .device import DRIVER
 from .outlet import OUTLET
@@ -63,7 +62,7 @@ class Service:
         """Starts the thread. One that is still ending is waited for by the new
         one."""
         self._epoch += 1
-        self._thread = threading.Thread(target=self._serve, args=(self._epoch, self._thread), name="vramscope", daemon=True)
+        self._thread = BackgroundThread(self._serve, self._epoch, self._thread)
         self._thread.start()
 
     def pause(self, patience):
@@ -71,8 +70,8 @@ class Service:
         something; at most patience seconds are spent. Then run goes on."""
         self._epoch += 1
         self.wake()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            await_end(self._thread, patience)
+        if self._thread is not None and not self._thread.is_current():
+            self._thread.await_end(patience)
 
     def end(self, why, patience):
         """Says goodbye and removes the socket; at most patience seconds are
@@ -287,13 +286,3 @@ class Service:
         self.server.close(self._why)
         self._alarm.close()
         self._ring.close()
-
-
-def await_end(thread, patience):
-    """Waits until a thread has ended for the kernel, too, which counts it for a
-    moment longer than Python does; at most patience seconds."""
-    end = time.monotonic() + patience
-    thread.join(patience)
-    task = "/proc/self/task/%s" % thread.native_id
-    while os.path.exists(task) and time.monotonic() < end:
-        time.sleep(0.0002)

@@ -7,6 +7,7 @@ import sys
 import threading
 
 from .adapter import ADAPTERS, Sets
+from .background import BackgroundThread
 from .device import DRIVER
 from .identity import identity, sampling_rate
 from .outlet import OUTLET
@@ -14,7 +15,7 @@ from .pending import PendingCall, of_a_signal
 from .place import PlaceError, socket_directory
 from .release import offered
 from .safepoint import SAFE_POINT, described
-from .service import Service, await_end
+from .service import Service
 
 FORK_PATIENCE = 0.25  # seconds at most that a fork waits for the probe's thread
 EXIT_PATIENCE = 1.0  # seconds at most that the end waits for it
@@ -93,7 +94,7 @@ class Session:
             self._note(error)
 
     def _after_fork(self):
-        if threading.current_thread() is not threading.main_thread():
+        if threading.get_ident() != threading.main_thread().ident:
             self._go_on()
 
     def _go_on(self):
@@ -152,15 +153,15 @@ class Session:
             except BaseException:
                 pass
 
-        thread = threading.Thread(target=look, name="vramscope-child", daemon=True)
+        thread = BackgroundThread(look)
         self._looking = (thread, ended)
         thread.start()
 
     def _end_look(self):
         looking, self._looking = self._looking, None
-        if looking is not None and looking[0] is not threading.current_thread():
+        if looking is not None and not looking[0].is_current():
             looking[1].set()
-            await_end(looking[0], FORK_PATIENCE)
+            looking[0].await_end(FORK_PATIENCE)
 
     def _at_exit(self):
         try:
