@@ -79,8 +79,9 @@ class ArenaAdapter(Adapter):
             self._fold(publish)
 
     def _is_idle(self):
-        """Whether there is nothing to fold and nothing to look after."""
-        return not (OUTLET.entries or OUTLET.lost or self._records or self._unpublished or self._record_due or self._forget_due
+        """Whether there is nothing to fold and nothing to look after, or what
+        there is waits for a recorder."""
+        return OUTLET.held or not (OUTLET.entries or OUTLET.lost or self._records or self._unpublished or self._record_due or self._forget_due
                     or SCOPE_FAULTS.count != self._faults_told or ARENA_HANDLES.living())
 
     def _fold(self, publish):

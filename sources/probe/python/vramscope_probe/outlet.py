@@ -16,6 +16,7 @@ class Outlet:
 
     def __init__(self):
         self.armed = False  # events are wanted: a view asks, or something is recorded
+        self.held = False  # nothing is taken out yet: a recorder is to get it from the first one
         self.entries = collections.deque()
         self.frame = -1  # number of the frame under way, -1 before the first
         self.lost = 0  # entries that did not fit, since the probe's thread last asked

@@ -88,6 +88,11 @@ class Server:
         """Whether a reader asks for events."""
         return self._interest
 
+    def serves_events(self):
+        """Whether a reader that asks for events has a state, after which they
+        begin."""
+        return self._interest and any(reader.wants_events and not reader.needs_state for reader in self.readers.values())
+
     def watched(self):
         """How many readers watch."""
         return self._watched

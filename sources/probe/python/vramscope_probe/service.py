@@ -1,6 +1,7 @@
 """The probe's one thread: it waits on the socket, samples, hands on what the
 render noted, and gives the main thread the commands.
 """
+import os
 import time
 
 from .adapter import monotonic, plural
@@ -20,6 +21,8 @@ QUIET_PERIOD = 200_000_000  # nanoseconds at most between drains while events ar
 LOOK_AROUND_PERIOD = 1_000_000_000  # nanoseconds between two looks for libraries
 STATE_PERIOD = 10_000_000_000  # nanoseconds between states
 ANEW_PERIOD = 200_000_000  # nanoseconds between two attempts to open again what the program closed
+AWAITED_TIME = 60_000_000_000  # nanoseconds that a run's recorder may take to come
+AWAITED_ENTRIES = 1 << 15  # of the outlet, which wait for it
 RETRY_PERIOD = 100_000_000  # nanoseconds after which a command is offered again
 REST_AFTER_MISTAKE = 0.2  # seconds, so that a mistake that stays costs little
 
@@ -47,6 +50,7 @@ class Service:
         self._state_at = 0  # moment of the last state
         self._looked = 0  # moment at which the libraries were last looked for
         self._offered = 0  # moment at which the pending order was offered last
+        self._awaited = AWAITED_TIME if os.environ.get("VRAMSCOPE_SNAPSHOTS") else 0  # see _await_recorder
         self._anew_at = 0  # moment at which lost descriptors were last opened anew
         self._alarm, self._ring = open_pair()
         try:
@@ -56,6 +60,9 @@ class Service:
             self._ring.close()
             raise
         self.server.descriptor(self._alarm)
+        if self._awaited:
+            self._awaited += monotonic()
+            OUTLET.armed = OUTLET.held = True
         SAFE_POINT.wake = self.wake
 
     def run(self):
@@ -80,7 +87,7 @@ class Service:
         self.wake()
         if self._thread is not None:
             self._thread.join(patience)
-        OUTLET.armed = False
+        OUTLET.armed = OUTLET.held = False
         SAFE_POINT.wake = None
 
     def forget(self):
@@ -147,7 +154,7 @@ class Service:
                 pass
         now = monotonic()
         DRIVER.capture_mode(DRIVER.RELAXED)  # this thread's, for what the libraries ask when they are asked
-        OUTLET.armed = self.recording or self.server.interest()
+        OUTLET.armed = self._await_recorder(now) or self.recording or self.server.interest()
         self._hand_on()
         if SAFE_POINT.outcomes or self.server.ledger.pending is not None:
             self._settle(now)
@@ -159,6 +166,15 @@ class Service:
         if self._state_due or self.server.needs_state() or (now - self._state_at >= STATE_PERIOD and self.server.watched()):
             self._state()
             self.server.flush()
+
+    def _await_recorder(self, now):
+        """Whether what the program says is kept for a recorder that is on its
+        way (VRAMSCOPE_SNAPSHOTS says so) from the first scope on. It waits in
+        the outlet until a reader of events has a state without it, as long as
+        there is room and the recorder may yet come."""
+        if self._awaited and (now > self._awaited or self.server.serves_events() or len(OUTLET.entries) > AWAITED_ENTRIES):
+            self._awaited, OUTLET.held = 0, False
+        return self._awaited != 0
 
     def _open_lost_anew(self):
         """Opens what the program has closed under the probe: it closes numbers
@@ -280,6 +296,7 @@ class Service:
             self.server.greet_again()
 
     def _end(self):
+        OUTLET.held = False
         self._hand_on()
         self._settle(monotonic())
         self._sample(monotonic(), look=True)

@@ -119,7 +119,7 @@ class Session:
             self._turn = threading.Lock()
             self._paused, self._raised = False, None
             service, self.service = self.service, None
-            OUTLET.armed = False
+            OUTLET.armed = OUTLET.held = False
             OUTLET.entries.clear()
             SAFE_POINT.forked()
             if service is not None:
