@@ -115,7 +115,10 @@ func (p *program) viewsOf(ctx context.Context, h *hub, arguments []string) ([]*m
 
 // noHeadroom says what is to be done where no row has a headroom.
 func noHeadroom(rows []headroomRow) error {
-	if len(rows) > 0 {
+	switch {
+	case len(rows) == 1:
+		return errors.New("no headroom is known here: it says above why, and vramscope doctor what keeps the driver's numbers out")
+	case len(rows) > 1:
 		return fmt.Errorf("no headroom is known here, of none of %d sources: each says above why, and vramscope doctor what keeps the driver's numbers out", len(rows))
 	}
 	return errors.New("no headroom is known here: there is no GPU and no program with a probe; start one with `vramscope demo`")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"vramscope/model"
@@ -29,6 +30,9 @@ func TestVerdict(t *testing.T) {
 		status, why, again := verdict(c.err)
 		if status != c.status || again != c.again || c.err != nil && why == "" {
 			t.Errorf("%s is %s, again %v, %q; want %s, %v", c.name, status, again, why, c.status, c.again)
+		}
+		if status == model.StatusEnded && c.name == "killed while it spoke" && strings.Contains(why, "pid:") {
+			t.Errorf("%s: the program's own line names it by a number of ours: %q", c.name, why)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (v *SourceView) whyNoDevice(device string) string {
 	case device == "" && v.Kind == recorder.KindProcess:
 		return "the program has told of no allocator yet, and of no GPU: where its memory lies is seen with the first"
 	case Obeys(v, recorder.CommandHeadroom):
-		return "nobody here tells of it: press H, and the program reads it; one that calls poll() between frames reads it each second"
+		return "nobody here tells of it: a headroom check (H, or `vramscope send PID headroom`) has the program read it; one that calls poll() between frames reads it each second"
 	}
 	return "no source here tells of the device's memory; see what `vramscope doctor` says"
 }

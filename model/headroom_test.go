@@ -139,7 +139,7 @@ func TestWhyThereIsNoDevice(t *testing.T) {
 	render, _ := designScreen()
 	render.Hello.Commands = []string{recorder.CommandHeadroom}
 	why := func() string { return HeadroomOf(render, nil, "", gib).DriverFree.Why }
-	for _, want := range []string{"press H", "poll()"} {
+	for _, want := range []string{"a headroom check (H, or `vramscope send PID headroom`)", "poll()"} {
 		if !strings.Contains(why(), want) {
 			t.Errorf("of a program that obeys H is said %q, not %q", why(), want)
 		}

@@ -56,7 +56,8 @@ func withScopes(view *model.SourceView) (n int) {
 }
 
 // arenaOf is the arena looked at: the one that was chosen, else the newest that
-// lives and has been used, else the newest that lives, else the newest. One that
+// lives and has been used, else the newest that lives, else the newest with scopes,
+// else the newest. One that
 // manages no memory comes after all that do. nil when the source has none.
 func (c *choices) arenaOf(view *model.SourceView) *model.ArenaView {
 	if view == nil || len(view.Arenas) == 0 {
@@ -84,6 +85,8 @@ func claim(arena *model.ArenaView) (points int) {
 		if isUsed(arena) {
 			points++
 		}
+	} else if hasScopes(arena) {
+		points++ // of those that are gone, one of which something is known
 	}
 	return points
 }

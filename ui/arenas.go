@@ -46,7 +46,7 @@ func (d *Dashboard) turnSumming() {
 	c, view := &d.choices, d.scene.view
 	if !d.scene.sumsArenas() {
 		c.summing = sumAlways
-		d.say(widget.StatusInfo, "the scopes (4) are summed by name over all arenas; A looks at one again")
+		d.say(widget.StatusInfo, "view 4 sums the scopes of all arenas up by name; A looks at one again")
 		return
 	}
 	c.summing = sumNever

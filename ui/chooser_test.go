@@ -44,3 +44,30 @@ func TestTheChooserStaysTrue(t *testing.T) {
 		t.Errorf("what has ended stands above what lives: %+v", rows)
 	}
 }
+
+// TestTheChooserMovesAsElsewhere: Home, g, End and G go to its ends, over headings,
+// and a page up from near the beginning goes there too.
+func TestTheChooserMovesAsElsewhere(t *testing.T) {
+	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	press(d, "c")
+	var first, last string
+	for _, line := range d.popup.lines {
+		if !line.head {
+			last = line.id
+			if first == "" {
+				first = line.id
+			}
+		}
+	}
+	if first == last {
+		t.Fatal("there is one source alone")
+	}
+	for _, check := range []struct{ from, key, want string }{
+		{"down", "home", first}, {"down", "g", first}, {"down", "pgup", first}, {"home", "end", last}, {"home", "G", last}, {"home", "up", first}, {"end", "down", last},
+	} {
+		press(d, check.from, check.key)
+		if got := d.popup.lines[d.popup.selected].id; got != check.want {
+			t.Errorf("%s after %s goes to %s, want %s", check.key, check.from, got, check.want)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func (d *Dashboard) turnFrames(action keymap.Action) {
 	}
 	d.choices.cost.ask(q)
 	if !isCosts(d.scene.view) {
-		d.say(widget.StatusInfo, fmt.Sprintf("a scope's peak is replayed for %s, where it can be: the scope (4) says it", framesText(q.Frames)))
+		d.say(widget.StatusInfo, fmt.Sprintf("a scope's peak is replayed for %s, where it can be: view 4 says it", framesText(q.Frames)))
 	}
 }
 

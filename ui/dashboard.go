@@ -84,7 +84,7 @@ type Dashboard struct {
 		hello *recorder.Hello
 		text  string
 	}
-	hintsRefused [keymap.ContextCount]keptHints // of a process that obeys only some keys
+	hintsTrue [keymap.ContextCount]keptHints // of what is looked at
 }
 
 // message is the line that stays at the bottom until another replaces it. The

@@ -231,7 +231,7 @@ func (d *Dashboard) hints() []keymap.Hint {
 	if isCosts(d.scene.view) {
 		return d.costHints[context]
 	}
-	return d.refusedHints(d.hintsMade[context], context)
+	return d.trueHints(d.hintsMade[context], context)
 }
 
 // drawHeader says what is watched, how it is doing, and what watching costs.

@@ -98,9 +98,9 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 	case keymap.Reach:
 		d.wide = !d.wide
 		if d.wide {
-			d.say(widget.StatusInfo, "keys now reach every source of the selected device")
+			d.say(widget.StatusInfo, "keys now reach every program with memory on the selected device")
 		} else {
-			d.say(widget.StatusInfo, "keys now reach the selected source alone")
+			d.say(widget.StatusInfo, "keys now reach the selected program alone")
 		}
 	case keymap.NextView, keymap.PreviousView:
 		d.turnView(action)
@@ -350,5 +350,5 @@ func (d *Dashboard) remember() {
 		d.choices.arena, d.baseline.pinned = arena.ID, true
 	}
 	d.setScene()
-	d.say(widget.StatusInfo, "this moment is remembered: the scopes (4) show what changed since; d ends it")
+	d.say(widget.StatusInfo, "this moment is remembered: view 4 shows what changed since; d ends it")
 }

@@ -131,6 +131,9 @@ func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder
 		if row.value == grid.Missing && set.Of == recorder.OfPool && counter.counter != recorder.Allocated {
 			continue // many allocators tell few counters
 		}
+		if row.value == grid.Missing && counter.counter == recorder.HighWater {
+			continue // the arena itself may tell it, or at least how much
+		}
 		if view == s.view {
 			row.growth = growthAt(s, set.ID, counter.counter)
 		}

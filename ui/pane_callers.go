@@ -265,7 +265,7 @@ func (l *rollupList) DrawCell(r grid.Region, index, column int) {
 		if name == "" {
 			name = "not told"
 		}
-		r.FitMiddle(0, 0, r.Width(), grid.Of(themes.Text), name)
+		drawReason(r, 0, r.Width(), grid.Of(themes.Text), name)
 	case rollupBytes:
 		drawScopeBytes(r, themes.Self, row.Bytes)
 	case rollupShare:

@@ -39,7 +39,7 @@ func (p *scopePane) draw(r grid.Region, s *scene, _ bool) {
 	case s.sumsArenas():
 		p.drawSum(r, s)
 	case s.choices.scope.path == nil:
-		nothing(r, "No scope is selected: select one among the scopes (4).")
+		nothing(r, "No scope is selected: select one in view 4.")
 	default:
 		p.drawScope(r, s)
 	}
@@ -50,7 +50,7 @@ func (p *scopePane) drawSum(r grid.Region, s *scene) {
 	s.choices.sums.take(s.view)
 	sum := s.choices.sums.selected()
 	if sum == nil {
-		nothing(r, "No scope is selected: select one among the scopes (4).")
+		nothing(r, "No scope is selected: select one in view 4.")
 		return
 	}
 	f := &p.flow
@@ -98,7 +98,7 @@ func (p *scopePane) drawScope(r grid.Region, s *scene) {
 	f.line()
 	p.sizing.write(f, s, &numbers)
 	if open, ok := openInstance(scopes, row); ok && !choice.abandoned {
-		p.writeOpen(s, scopes, open)
+		p.writeOpen(s, scopes, open, s.choices.arenaOf(s.view).State.Length)
 		f.line()
 	}
 	if p.params.take(numbers.Params); p.params.text != "" {
@@ -219,15 +219,15 @@ func beforeWhat(s *scene) string {
 	return "before the end"
 }
 
-// writeOpen writes the pointers of the scope that is open. Its exit is not known
-// yet.
-func (p *scopePane) writeOpen(s *scene, scopes *recorder.ScopeSnapshot, open *recorder.OpenScope) {
+// writeOpen writes what both sides of an arena of a length used where the open
+// scope began, and use now. Its exit is not known yet.
+func (p *scopePane) writeOpen(s *scene, scopes *recorder.ScopeSnapshot, open *recorder.OpenScope, length int64) {
 	f := &p.flow
 	forward, reverse := scopes.Pointers()
 	f.bytes("entry forward", grid.Of(themes.Forward), open.EntryForward)
-	f.bytes("entry reverse", grid.Of(themes.Reverse), open.EntryReverse)
+	f.bytes("entry reverse", grid.Of(themes.Reverse), reverseUse(length, open.EntryReverse))
 	f.bytes("now forward", grid.Of(themes.Forward), forward)
-	f.bytes("now reverse", grid.Of(themes.Reverse), reverse)
+	f.bytes("now reverse", grid.Of(themes.Reverse), reverseUse(length, reverse))
 	f.text("exit", grid.Of(themes.Dim), "open")
 	if open.Opened > 0 {
 		f.duration("open for", grid.Of(themes.Text), s.view.Now-open.Opened)
@@ -327,7 +327,7 @@ func (p *scopePane) details(s *scene) (string, []string) {
 	lines = append(lines, p.sizing.lines(s)...)
 	for _, open := range scopes.Open() {
 		if open.Node == row && !choice.abandoned {
-			lines = append(lines, fmt.Sprintf("open: entry forward %s, entry reverse %s, exit not known yet", exact(open.EntryForward), exact(open.EntryReverse)))
+			lines = append(lines, fmt.Sprintf("open: entry forward pointer %s, entry reverse pointer %s, exit not known yet", exact(open.EntryForward), exact(open.EntryReverse)))
 		}
 	}
 	if choice.abandoned {

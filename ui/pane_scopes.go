@@ -47,6 +47,7 @@ type scopesTitle struct {
 	lost    bool
 	hidden  int
 	arenas  int
+	arena   int64 // ID of the one looked at, where there are several
 	since   *baseline
 	same    bool // the baseline is an earlier moment of the source itself
 	text    string
@@ -145,6 +146,9 @@ func (p *scopesPane) title(s *scene) (string, string) {
 	case scopesDiff:
 		t.hidden, t.since, t.same = p.diff.hidden, s.baseline, s.baseline.view.ID == s.view.ID
 	default:
+		if a := s.choices.arenaOf(s.view); a != nil && len(s.view.Arenas) > 1 {
+			t.arena, t.arenas = a.ID, len(s.view.Arenas)
+		}
 		if n := len(p.tree.roots); n > 0 {
 			t.root = p.tree.roots[n-1].path[len(p.tree.roots[n-1].path)-1]
 		}
@@ -160,6 +164,9 @@ func (p *scopesPane) title(s *scene) (string, string) {
 // write makes the title.
 func (t *scopesTitle) write() string {
 	text := "Scopes"
+	if t.arena != 0 {
+		text = fmt.Sprintf("Scopes of arena %d", t.arena)
+	}
 	if t.root != "" {
 		text += " in " + t.root
 	}

@@ -300,7 +300,7 @@ func drawEventText(r grid.Region, event *model.ListedEvent) {
 		style = grid.Of(themes.Warning)
 	}
 	if len(event.Params) == 0 {
-		r.FitMiddle(indent, 0, r.Width()-indent, style, event.Text)
+		drawReason(r, indent, r.Width()-indent, style, event.Text)
 		return
 	}
 	pen.Text(style, event.Text)

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"vramscope/themes"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
@@ -38,8 +40,27 @@ func newPanes() map[layout.Pane]pane {
 }
 
 // nothing says in a pane what would fill it.
+// Where there is no room for all of it, as many whole statements are said as fit.
 func nothing(r grid.Region, text string) {
-	widget.Paragraph(r, grid.Of(themes.Dim), text)
+	widget.Paragraph(r, grid.Of(themes.Dim), statements(text, r.Width(), r.Height()))
+}
+
+// statements is as much of a text as fits into so many columns and rows, up to the
+// end of a sentence or of a statement that another explains; all of it where not
+// even the first fits.
+func statements(text string, columns, rows int) string {
+	if widget.WrapHeight(text, columns) <= rows {
+		return text
+	}
+	for end := len(text) - 1; end > 0; end-- {
+		if text[end] != ' ' || !strings.ContainsRune(".:;", rune(text[end-1])) {
+			continue
+		}
+		if head := text[:end-1] + "."; widget.WrapHeight(head, columns) <= rows {
+			return head
+		}
+	}
+	return text
 }
 
 // emptyPane is a pane that nothing fills.

@@ -81,7 +81,7 @@ func (p *popup) drawLine(row grid.Region, index, column int) {
 		row.Set(0, 0, row.Glyphs().Selected, grid.Of(themes.Selection))
 	}
 	row.FitMiddle(1, 0, column, grid.Of(themes.Key), line.label)
-	row.Text(column+3, 0, line.style, line.text)
+	row.Fit(column+3, 0, max(row.Width()-column-3, 0), line.style, line.text, grid.Left)
 }
 
 // doInPopup gives an action to the popup; false leaves it to the dashboard.
@@ -129,10 +129,12 @@ func (p *popup) move(rows int) {
 	if rows < 0 {
 		step = -1
 	}
-	for next >= 0 && next < len(p.lines) && p.lines[next].head {
-		next += step
-	}
-	if next >= 0 && next < len(p.lines) {
-		p.selected = next
+	for _, step := range [...]int{step, -step} { // before the first heading and behind the last there is nothing
+		for at := next; at >= 0 && at < len(p.lines); at += step {
+			if !p.lines[at].head {
+				p.selected = at
+				return
+			}
+		}
 	}
 }

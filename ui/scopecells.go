@@ -12,10 +12,14 @@ var scopeRoles = [scopeColumns]themes.Role{scopeLive: themes.Live, scopeSelf: th
 // short.
 const narrowBytes = 9
 
+// longestBytes is how long a number of bytes can be, such as "-1023.9 MiB".
+const longestBytes = 12
+
 // drawScopeBytes writes bytes in the style of what they mean, right-aligned.
 func drawScopeBytes(r grid.Region, role themes.Role, n int64) {
 	pen := r.Pen(0, 0)
-	if r.Width() < narrowBytes {
+	var room [16]byte
+	if r.Width() < narrowBytes || r.Width() < longestBytes && n >= 1000 && len(grid.AppendBytes(room[:0], n)) > r.Width() {
 		pen.Short(grid.Of(role), n, r.Width())
 		return
 	}
@@ -33,7 +37,7 @@ func drawScopeLeast(r grid.Region, role themes.Role, n int64, isLeast bool) {
 	default:
 		var room [16]byte
 		text := grid.AppendBytes(room[:0], n)
-		if r.Width() < narrowBytes {
+		if r.Width() < narrowBytes || len(text) >= r.Width() {
 			text = grid.AppendShort(room[:0], n)
 		}
 		x := max(r.Width()-len(text)-1, 0)

@@ -6,7 +6,6 @@ import (
 
 	"vramscope/model"
 	"vramscope/recorder"
-	"vramscope/ui/keymap"
 	"vramscope/ui/widget"
 )
 
@@ -132,30 +131,4 @@ func (d *Dashboard) placed(target *model.SourceView, name string, args recorder.
 			model.CommandTitle(name), sourceTitle(target), name)
 	}
 	return args, nil
-}
-
-// refusedHints are hints with those marked that the selected process does not
-// obey; pressed, they say why.
-func (d *Dashboard) refusedHints(all []keymap.Hint, context keymap.Context) []keymap.Hint {
-	view := d.scene.newest
-	if view == nil || view.Kind != recorder.KindProcess || view.Hello == nil || view.File != "" {
-		return all
-	}
-	kept := &d.hintsRefused[context]
-	if kept.hello == view.Hello {
-		return kept.hints
-	}
-	kept.hello, kept.hints = view.Hello, append(kept.hints[:0:0], all...)
-	for i := range kept.hints {
-		if name, acts := commandOf[kept.hints[i].Action]; acts && !model.Obeys(view, name) {
-			kept.hints[i].Off = true
-		}
-	}
-	return kept.hints
-}
-
-// keptHints are the hints made for what a process said of itself.
-type keptHints struct {
-	hello *recorder.Hello
-	hints []keymap.Hint
 }

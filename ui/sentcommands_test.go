@@ -124,7 +124,9 @@ func TestASnapshotToAPath(t *testing.T) {
 // TestRefusedKeysAreMarked: torch has no rebuild. The key is in brackets, and
 // says what to do instead, with --readonly too.
 func TestRefusedKeysAreMarked(t *testing.T) {
-	d := newScreen(t, trainedSnapshot(t), layout.Overview, 120, 32)
+	f := trainedFixture(t)
+	f.store.SetStatus(pythonSource, model.StatusLive, "")
+	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
 	for _, hint := range d.hints() {
 		if want := hint.Action == keymap.Rebuild; hint.Off != want {
 			t.Errorf("%s is marked: %v", hint.Label, hint.Off)

@@ -8,10 +8,10 @@ var bindings = []Binding{
 	{Action: Reclaim, Keys: keys("r"), Help: "reclaim", Long: "Reclaim: release what the pressure of device and host memory calls for, and no more.", Group: Memory, Acts: true, hint: 1, where: panes},
 	{Action: ForceReclaim, Keys: keys("R"), Help: "force", Long: "Force a reclaim: collect garbage, then empty every cache. Asks first.", Group: Memory, Acts: true, Dangerous: true, hint: 2, where: panes},
 	{Action: Rebuild, Keys: keys("B"), Help: "rebuild", Long: "Rebuild the pool, so that its blocks return to the driver. Asks first; refused while allocations live.", Group: Memory, Acts: true, Dangerous: true, hint: 3, where: panes},
-	{Action: ResetPeak, Keys: keys("P"), Help: "reset floor", Long: "Reset the peak counters and the peak floor. Asks first.", Group: Memory, Acts: true, Dangerous: true, hint: 4, where: panes},
+	{Action: ResetPeak, Keys: keys("P"), Help: "reset", Long: "Reset the peak counters and the peak floor. Asks first.", Group: Memory, Acts: true, Dangerous: true, hint: 4, where: panes},
 	{Action: Headroom, Keys: keys("H"), Help: "headroom", Long: "Check the headroom: reclaim if less than 15 % of the device is free, and say whether it acted.", Group: Memory, Acts: true, hint: 5, where: panes},
 	{Action: Record, Keys: keys("m"), Help: "record", Long: "Start a recording, or end it; says where the file is.", Group: Memory, hint: 6, where: panes},
-	{Action: Reach, Keys: keys("a"), Help: "reach", Long: "Let the keys above meet the selected source, or all sources of the selected GPU.", Group: Memory, where: panes},
+	{Action: Reach, Keys: keys("a"), Help: "reach", Long: "Let the keys above meet the selected source, or all programs with memory on the selected GPU.", Group: Memory, where: panes},
 
 	{Action: ShowOverview, Keys: keys("1"), Help: "overview", Long: "Overview: headroom, arena, pool, scopes and timeline on one page.", Group: Views, where: panes},
 	{Action: ShowDevices, Keys: keys("2"), Help: "devices", Long: "Devices and processes.", Group: Views, where: panes},

@@ -166,8 +166,8 @@ func TestHints(t *testing.T) {
 		readOnly bool
 		want     string
 	}{
-		{Tree, false, "r reclaim  R force  B rebuild  P reset floor  H headroom  m record  Space open/close  E open all  T flame  f s/frames  / filter  : command  s sort  i origin  Tab next pane  c source  … ? help  … q quit"},
-		{Timeline, true, "(r reclaim)  (R force)  (B rebuild)  (P reset floor)  (H headroom)  m record  Enter details  Space pause  End live  + zoom  f s/frames  / filter  : command  s sort  i origin  Tab next pane  c source  … ? help  … q quit"},
+		{Tree, false, "r reclaim  R force  B rebuild  P reset  H headroom  m record  Space open/close  E open all  T flame  f s/frames  / filter  : command  s sort  i origin  Tab next pane  c source  … ? help  … q quit"},
+		{Timeline, true, "(r reclaim)  (R force)  (B rebuild)  (P reset)  (H headroom)  m record  Enter details  Space pause  End live  + zoom  f s/frames  / filter  : command  s sort  i origin  Tab next pane  c source  … ? help  … q quit"},
 		{Dialog, false, "Enter press  y yes  n no  Tab other button"},
 		{Input, false, "Enter apply  Esc cancel  Tab complete"},
 	} {
