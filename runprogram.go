@@ -55,7 +55,7 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 	child, err := launch.Start(argv, r.door.Environment(os.Environ(), r.options))
 	if err != nil {
 		if r.tape != nil {
-			_, _, _ = r.tape.end("the program did not start")
+			_, _, _ = r.tape.end("the program did not start", launch.Exit{})
 		}
 		return exitError{startCode(err), err}
 	}
@@ -141,7 +141,7 @@ func (r *programRun) finish(exit launch.Exit) {
 		}
 	}
 	if r.tape != nil {
-		heard, going, err := r.tape.end(ended)
+		heard, going, err := r.tape.end(ended, exit)
 		if heard == 0 && err == nil && len(snapshots) > 0 {
 			r.remark("nothing else was recorded: the program ended before its probe was heard")
 		} else {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +29,8 @@ type runRecording struct {
 	hunting sync.WaitGroup
 	beside  []model.Source // the machine and its GPUs
 	first   sync.Once
-	program atomic.Int64 // the process that was started, whose end its parent learns
+	program atomic.Int64  // the process that was started, whose end its parent learns
+	last    *recorder.Bye // its probe's, until its exit code is known; under the lock of probes
 
 	probes struct {
 		sync.Mutex
@@ -38,8 +41,9 @@ type runRecording struct {
 
 // followed is a probe of the program.
 type followed struct {
-	name probe.Name
-	done chan struct{} // closed when its stream has ended for good
+	name  probe.Name
+	again chan struct{} // holds a token where it was found anew
+	done  chan struct{} // closed when its stream has ended for good
 }
 
 // recordRun begins the recording of a program that is about to start. The error
@@ -83,7 +87,10 @@ func belongs(door *launch.Door, found probe.Found) bool {
 
 // follow writes what a probe tells until it ends.
 func (r *runRecording) follow(found probe.Found) {
-	f := followed{name: found.Name, done: make(chan struct{})}
+	f := followed{name: found.Name, again: make(chan struct{}, 1), done: make(chan struct{})}
+	if r.isFollowed(found.Name) {
+		return // it tries again by itself, and knows what was heard
+	}
 	r.probes.Lock()
 	r.probes.followed = append(r.probes.followed, f)
 	r.probes.Unlock()
@@ -92,7 +99,11 @@ func (r *runRecording) follow(found probe.Found) {
 	r.writers.Go(func() {
 		defer close(f.done)
 		for {
-			err := source.Run(r.ctx, r.keep)
+			err := source.Run(r.ctx, func(record recorder.Record) {
+				if int64(found.Name.PID) != r.program.Load() || !r.holdBack(record) {
+					r.keep(record)
+				}
+			})
 			if r.ctx.Err() != nil {
 				return
 			}
@@ -103,11 +114,36 @@ func (r *runRecording) follow(found probe.Found) {
 			}
 			select {
 			case <-time.After(retryEvery):
+			case <-f.again:
 			case <-r.ctx.Done():
 				return
 			}
 		}
 	})
+}
+
+// isFollowed says whether a probe's stream is followed already, and has that be
+// looked for at once: a program that has executed another makes a new socket of
+// the same name.
+func (r *runRecording) isFollowed(name probe.Name) bool {
+	r.probes.Lock()
+	defer r.probes.Unlock()
+	for _, f := range r.probes.followed {
+		if f.name != name {
+			continue
+		}
+		select {
+		case <-f.done:
+			continue
+		default:
+		}
+		select {
+		case f.again <- struct{}{}:
+		default:
+		}
+		return true
+	}
+	return false
 }
 
 // sayGoodbye ends a source that could not do so itself. How the program itself
@@ -116,6 +152,41 @@ func (r *runRecording) sayGoodbye(name probe.Name, why string) {
 	if why != "" && int64(name.PID) != r.program.Load() {
 		r.write(&recorder.Bye{Head: recorder.Head{Src: name.ID(), Ns: recorder.MonotonicClock()()}, Why: why})
 	}
+}
+
+// programEnded begins the goodbye of a probe whose interpreter ends, and which
+// cannot know the exit code.
+const programEnded = "the program ended"
+
+// holdBack keeps the program's goodbye until its exit code is known. What comes
+// after it lets it go first.
+func (r *runRecording) holdBack(record recorder.Record) bool {
+	r.probes.Lock()
+	held := r.last
+	bye, isBye := record.(*recorder.Bye)
+	isBye = isBye && strings.HasPrefix(bye.Why, programEnded)
+	r.last = nil
+	if isBye {
+		r.last = bye
+	}
+	r.probes.Unlock()
+	if held != nil {
+		r.write(held)
+	}
+	return isBye
+}
+
+// withExit puts how a program ended into its goodbye.
+func withExit(why string, exit launch.Exit) string {
+	switch {
+	case exit.Fine():
+		return why
+	case exit.Signal != 0:
+		return fmt.Sprintf("%s, then it was %v", why, exit)
+	case why == programEnded:
+		return exit.String()
+	}
+	return fmt.Sprintf("%s and exit code %d", why, exit.Code)
 }
 
 // keep writes a record of a probe, and lets the machine and its GPUs in after
@@ -144,9 +215,9 @@ func (r *runRecording) keepBeside(record recorder.Record) {
 const lastWords = 2 * time.Second
 
 // end closes the file. Probes that were killed say goodbye with why, which is
-// how the program ended. It says how many probes were heard, and how many of
-// these go on; a file without any is removed.
-func (r *runRecording) end(why string) (heard, going int, err error) {
+// how the program ended, with exit. It says how many probes were heard, and how
+// many of these go on; a file without any is removed.
+func (r *runRecording) end(why string, exit launch.Exit) (heard, going int, err error) {
 	r.hunt()
 	r.hunting.Wait()
 	r.probes.Lock()
@@ -167,8 +238,16 @@ func (r *runRecording) end(why string) (heard, going int, err error) {
 	}
 	r.cancel()
 	r.writers.Wait()
+	if last := r.last; last != nil {
+		last.Why = withExit(last.Why, exit)
+		r.write(last)
+	}
+	whole := "the recording ended with the program"
+	if !exit.Fine() {
+		whole += " (" + strings.TrimPrefix(why, programEnded+" with ") + ")"
+	}
 	for _, src := range r.probes.beside { // the program's end is not theirs
-		r.write(&recorder.Bye{Head: recorder.Head{Src: src, Ns: recorder.MonotonicClock()()}, Why: "the recording ended with the program"})
+		r.write(&recorder.Bye{Head: recorder.Head{Src: src, Ns: recorder.MonotonicClock()()}, Why: whole})
 	}
 	err = r.recording.end(why)
 	if len(all) == 0 && err == nil {

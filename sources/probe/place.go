@@ -146,6 +146,25 @@ func (n Name) Gone() bool {
 	return start != n.Start || state == 'Z' || state == 'X'
 }
 
+// image tells what a process was executed as from what it executed before and
+// after: the kernel puts the parts of each at addresses of its own. A child has its
+// parent's until it executes something. It is "" where it cannot be read.
+func (n Name) image() string {
+	if n.PID == 0 || n.Gone() {
+		return ""
+	}
+	return Image(n.PID)
+}
+
+// Image is the same of the process with a number.
+func Image(pid int) string {
+	vector, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv")
+	if err != nil {
+		return ""
+	}
+	return string(vector)
+}
+
 func procMounted() bool {
 	_, err := os.Stat("/proc/self/stat")
 	return err == nil

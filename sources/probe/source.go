@@ -88,6 +88,9 @@ type Source struct {
 	conn   *net.UnixConn // while Run has one
 	events bool
 	broke  bool // the last stream ended without a goodbye
+
+	image  string // what the process was executed as when it said hello, "" where that is not known; Run's alone
+	became bool   // it was told that the process is another program by now; Run's alone
 }
 
 // NewSource makes a Source of a socket's path. Nothing is connected yet.
@@ -130,6 +133,7 @@ const sendTimeout = 2 * time.Second
 func (s *Source) Run(ctx context.Context, emit func(recorder.Record)) error {
 	conn, err := s.dial(ctx)
 	if err != nil {
+		s.tellExec(emit, s.id, recorder.MonotonicClock()())
 		return s.afterBreak(err)
 	}
 	defer conn.Close()
@@ -155,10 +159,25 @@ func (s *Source) afterBreak(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var dial *DialError
-	if s.broke && errors.As(err, &dial) && dial.Gone {
+	switch gone := errors.As(err, &dial) && dial.Gone; {
+	case gone && s.became:
+		return nil // what spoke here said goodbye when it became that
+	case gone && s.broke:
 		return &EndError{ID: s.id, Gone: true}
 	}
 	return err
+}
+
+// becameAnother is the goodbye of a program that has executed another in its place.
+const becameAnother = "became another program (exec)"
+
+// tellExec says goodbye for a program that has become another one: that takes its
+// number and its start time, and could not say so itself.
+func (s *Source) tellExec(emit func(recorder.Record), src string, ns int64) {
+	if now := s.name.image(); s.image != "" && now != "" && now != s.image {
+		s.image, s.became = "", true
+		emit(&recorder.Bye{Head: recorder.Head{Src: src, Ns: ns}, Why: becameAnother})
+	}
 }
 
 // dial connects and greets, once the kernel has said who is there.
@@ -216,6 +235,8 @@ func (s *Source) read(conn *net.UnixConn, emit func(recorder.Record)) error {
 	}
 	switch r := first.(type) {
 	case *recorder.Hello:
+		s.tellExec(emit, r.Src, r.Ns)
+		s.image, s.became = s.name.image(), false
 		emit(r)
 	case *recorder.Bye: // refused
 		return &GreetingError{ID: s.id, Why: r.Why}

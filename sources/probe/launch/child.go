@@ -29,12 +29,18 @@ func (e Exit) Status() int {
 	return e.Code
 }
 
+// Fine says whether the program ended by itself and found nothing wrong.
+func (e Exit) Fine() bool { return e == Exit{} }
+
 // String says it in words.
 func (e Exit) String() string {
-	if e.Signal != 0 {
+	switch {
+	case e.Signal != 0:
 		return fmt.Sprintf("killed by signal %d (%v)", int(e.Signal), e.Signal)
+	case e.Code != 0:
+		return "the program ended with exit code " + strconv.Itoa(e.Code)
 	}
-	return "exit " + strconv.Itoa(e.Code)
+	return "the program ended"
 }
 
 // Child is a program that runs in the terminal, the process group and the
