@@ -10,8 +10,8 @@ import (
 )
 
 // offerComeback says once that the program which is looked at has ended and runs
-// again, and has c offer the new run. What is looked at does not change by
-// itself: its last minutes are what one wants to see.
+// again, and has c offer the new run. What was chosen does not change by itself:
+// its last minutes are what one wants to see.
 func (d *Dashboard) offerComeback() {
 	old := d.snapshot.Find(d.selectedID())
 	if old == nil || old.File != "" || old.Kind != recorder.KindProcess || old.Hello == nil || !isOver(old) {

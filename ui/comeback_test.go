@@ -8,11 +8,12 @@ import (
 	"vramscope/ui/layout"
 )
 
-// TestAProgramComesBack under another number: its end stays on the screen, and
-// c Enter goes to the new run. It is said once.
+// TestAProgramComesBack under another number: the end of one that was chosen stays
+// on the screen, and c Enter goes to the new run. It is said once.
 func TestAProgramComesBack(t *testing.T) {
 	f := trainedFixture(t)
 	d := newScreen(t, f.snapshot(), layout.Overview, 120, 32)
+	d.choose(pythonSource)
 	f.say(&recorder.Bye{Why: "exit 1"})
 	other := pythonHello("pid:913-1000", 913, pythonRank+1) // another rank is no comeback
 	other.Ns, other.Start = f.ns, 1_000_000

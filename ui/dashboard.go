@@ -36,7 +36,9 @@ type Dashboard struct {
 	seen      uint64    // the last entry of the log that was looked at
 
 	scene    scene
-	selected string // ID of the selected source; "" is the first
+	selected string // ID of the selected source; "" is the one that was begun with
+	began    string // ID of the program that was begun with, or gone on with, unasked
+	chosen   bool   // the user has chosen what is looked at
 	wide     bool   // keys reach all sources of the device
 	moment   int64  // monotonic ns that is looked at, 0 is the newest
 	axis     widget.AxisUnit
@@ -110,7 +112,7 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	options.fill()
 	d := &Dashboard{
 		feed: feed, options: options, clock: time.Now,
-		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source, moment: options.At,
+		axis: options.Unit, mouse: options.Mouse, focused: true, selected: options.Source, chosen: options.Source != "", moment: options.At,
 		focus: map[layout.View]layout.Pane{}, panes: newPanes(), dumpPanes: newDumpPanes(), costPanes: newCostPanes(), stale: true,
 		outbox: model.Outbox{ReadOnly: options.ReadOnly},
 	}
@@ -238,6 +240,7 @@ func (d *Dashboard) takeData() {
 	d.dropAside()
 	d.readLog()
 	d.followCommands()
+	d.goOn()
 	d.offerComeback()
 	d.offerNewcomer()
 	d.refreshChooser()
@@ -258,8 +261,8 @@ func (d *Dashboard) setScene() {
 		paused: d.paused, readOnly: d.options.ReadOnly, baseline: d.baseline,
 	}
 	s.newest = shown.Find(d.selected)
-	if s.newest == nil && len(shown.Sources) > 0 {
-		s.newest = shown.Sources[0]
+	if s.newest == nil {
+		s.newest = d.firstOf(shown)
 	}
 	if s.newest != nil {
 		s.moment, s.view = s.newest.Now, s.newest

@@ -196,7 +196,10 @@ func (d *Dashboard) choose(id string) {
 	case d.scene.newest != nil:
 		d.offered = d.scene.newest.ID // the way back
 	}
-	d.selected, d.moment = id, 0
+	d.selected, d.chosen, d.moment = id, id != "", 0
+	if id == "" {
+		d.began = ""
+	}
 	d.paused, d.pausedAt = false, nil
 	d.takeData()
 }
