@@ -322,6 +322,51 @@ func TestRunWithoutAPlaceForSockets(t *testing.T) {
 	}
 }
 
+// TestRunWhereSocketPathsAreTooLong: that is said before the start, by doctor too,
+// and not blamed on the program.
+func TestRunWhereSocketPathsAreTooLong(t *testing.T) {
+	long := probe.DirectoryVariable + "=" + filepath.Join(t.TempDir(), strings.Repeat("x", 100))
+	environment := append(testEnvironment(t), long)
+	out, problems, code := runIn(t, environment, "run", "--", "echo", "picture")
+	if code != exitFine || out != "picture\n" || !strings.Contains(problems, "nothing will see the program: a socket path such as") || !strings.Contains(problems, "shorter directory") {
+		t.Errorf("ends with %d: %s%s", code, out, problems)
+	}
+	out, problems, code = runIn(t, environment, "run", "--record", "run.vscope", "--", "echo", "picture")
+	if code != exitRunFailed || out != "" || !strings.Contains(problems, "shorter directory") {
+		t.Errorf("with a recording ends with %d: %s%s", code, out, problems)
+	}
+	if out, _, _ := runIn(t, environment, "doctor"); !strings.Contains(out, "no  sockets of programs\n    a socket path such as") {
+		t.Errorf("doctor says:\n%s", out)
+	}
+}
+
+// TestRunWithARelativePlaceForSockets: the program goes elsewhere, and is recorded
+// all the same.
+func TestRunWithARelativePlaceForSockets(t *testing.T) {
+	directory := t.TempDir()
+	command := exec.Command(binary(t), "run", "--record", "run.vscope", "--", "python3", "-c", `
+import os, torch
+os.chdir("/")
+kept = torch.empty(1 << 20)
+os.read(0, 1)
+`)
+	command.Env, command.Dir = append(append(testEnvironment(t), standIns(t)...), probe.DirectoryVariable+"=sockets"), directory
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(directory, "run.vscope")
+	waitReported(t, path, func(report model.Report) bool { return len(endings(report)) > 0 })
+	_ = in.Close()
+	_ = command.Wait()
+	if ended := endings(reportOf(t, path)); ended["python -c"] != "the program ended" {
+		t.Errorf("recorded: %q", ended)
+	}
+}
+
 // TestRunHandsOnWhatItHas: limits and open files are the program's as they
 // would be without vramscope.
 func TestRunHandsOnWhatItHas(t *testing.T) {

@@ -159,6 +159,8 @@ func (r *programRun) sayRecorded(heard, going int, failed error) {
 	switch {
 	case failed != nil:
 		r.remark("the recording broke off, the program did not notice: %v", failed)
+	case heard == 0 && r.nowhere() != nil:
+		r.remark("nothing was recorded, since no probe could open a socket: %v", r.nowhere())
 	case heard == 0:
 		r.remark("nothing was recorded, since no probe spoke: it comes with a GPU library, such as torch, cupy or jax, that a Python process without -I, -E and -S loads, and needs a moment; this run had none, or it ended before")
 	case going > 0:
@@ -166,6 +168,13 @@ func (r *programRun) sayRecorded(heard, going int, failed error) {
 	default:
 		r.remark("recorded: vramscope %s", r.flags.record)
 	}
+}
+
+// nowhere is why no probe of the program could have a socket by now, nil where
+// nothing is known to stand in the way.
+func (r *programRun) nowhere() error {
+	_, err := probe.Directory()
+	return err
 }
 
 // remark is a line of ours among those of the program.

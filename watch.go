@@ -139,7 +139,7 @@ func comingProgram() *attach.Process {
 	}
 	for _, pid := range pids {
 		process, err := attach.Inspect(pid)
-		if err == nil && process.Variable(probe.DirectoryVariable) == os.Getenv(probe.DirectoryVariable) {
+		if err == nil && process.SocketDirectory() == directory {
 			return process
 		}
 	}

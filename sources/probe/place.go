@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -35,35 +36,73 @@ func (e *DirectoryError) Error() string {
 		e.Path, e.Reason, DirectoryVariable)
 }
 
-// PathLengthError refuses a socket path that the kernel cannot take.
+// PathLengthError refuses a socket path that the kernel cannot take: the path of a
+// process's, or the longest that one in the directory may have.
 type PathLengthError struct{ Path string }
 
 // Error is one sentence that says what to do.
 func (e *PathLengthError) Error() string {
-	return fmt.Sprintf("the socket path %s has %d bytes and the kernel takes %d: set %s to a shorter directory",
+	return fmt.Sprintf("a socket path such as %s has %d bytes and the kernel takes %d: set %s to a shorter directory",
 		e.Path, len(e.Path), MaxPath, DirectoryVariable)
 }
 
-// Directory is where this user's sockets are: $VRAMSCOPE_SOCKET_DIR, else
-// $XDG_RUNTIME_DIR/vramscope where the runtime directory is the user's own
-// with mode 0700, else /tmp/vramscope-UID. The directory is made where it is
-// missing. The error is a *DirectoryError when the place exists and other
-// users could reach it.
+// Directory is where this user's sockets are, as an absolute path:
+// $VRAMSCOPE_SOCKET_DIR, else $XDG_RUNTIME_DIR/vramscope where the runtime
+// directory is the user's own with mode 0700, else /tmp/vramscope-UID. The
+// directory is made where it is missing. The error is a *PathLengthError where the
+// path of a socket in it may be longer than the kernel takes, and a
+// *DirectoryError when the place exists and other users could reach it.
 func Directory() (string, error) {
 	return directory(os.Getenv, "/tmp")
 }
 
 func directory(getenv func(string) string, temporary string) (string, error) {
+	dir, err := filepath.Abs(placeOf(getenv, temporary))
+	if err != nil {
+		return "", &DirectoryError{placeOf(getenv, temporary), "is relative to a working directory that is gone"}
+	}
+	if path := filepath.Join(dir, longestName().String()); len(path) > MaxPath {
+		return "", &PathLengthError{path}
+	}
+	return ensure(dir)
+}
+
+// PlaceOf is where the sockets of another process of this user are, by its
+// environment and its working directory.
+func PlaceOf(getenv func(string) string, working string) string {
+	dir := placeOf(getenv, "/tmp")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(working, dir)
+	}
+	return filepath.Clean(dir)
+}
+
+func placeOf(getenv func(string) string, temporary string) string {
 	if dir := getenv(DirectoryVariable); dir != "" {
-		return ensure(dir)
+		return dir
 	}
 	// A runtime directory that is not as its specification says is ignored,
 	// not refused: it is often unset, or left over from another user by su.
 	if runtime := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && checkDirectory(runtime) == nil {
-		return ensure(filepath.Join(runtime, "vramscope"))
+		return filepath.Join(runtime, "vramscope")
 	}
-	return ensure(filepath.Join(temporary, "vramscope-"+strconv.Itoa(os.Getuid())))
+	return filepath.Join(temporary, "vramscope-"+strconv.Itoa(os.Getuid()))
 }
+
+// longestName is as long as the name of a socket can be here and now. Start times
+// have as many digits as this process's own.
+var longestName = sync.OnceValue(func() Name {
+	const most = 1 << 22 // the kernel's limit of process numbers
+	name := Name{PID: most, Start: 9_999_999_999}
+	if start, err := StartTime(os.Getpid()); err == nil {
+		name.Start = start
+	}
+	text, err := os.ReadFile("/proc/sys/kernel/pid_max")
+	if limit, wrong := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && wrong == nil && limit > 1 {
+		name.PID = limit - 1
+	}
+	return name
+})
 
 func ensure(dir string) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

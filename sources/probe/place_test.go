@@ -20,7 +20,8 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-func TestDirectoryPrefersTheSettingThenTheRuntimeDirectoryThenTmp(t *testing.T) {
+// TestDirectoryOrder: the setting, then the runtime directory, then /tmp.
+func TestDirectoryOrder(t *testing.T) {
 	root := t.TempDir()
 	runtime := filepath.Join(root, "run")
 	open := filepath.Join(root, "open")
@@ -79,6 +80,41 @@ func TestDirectoryRefusesWhatOthersCouldReach(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Reason != c.want {
 			t.Errorf("directory(%s) = %v, want a refusal that it %s", c.path, err, c.want)
 		}
+	}
+}
+
+// TestDirectoryLeavesRoomForEveryName: the longest that takes any process's socket
+// is taken, one byte more is refused, and nothing is made there.
+func TestDirectoryLeavesRoomForEveryName(t *testing.T) {
+	root := t.TempDir()
+	room := MaxPath - len(longestName().String()) - len("/")
+	for _, more := range []int{0, 1} {
+		path := filepath.Join(root, strings.Repeat("x", room-len(root)-len("/")+more))
+		_, err := directory(environment(DirectoryVariable, path), "/tmp")
+		var long *PathLengthError
+		if errors.As(err, &long) != (more == 1) || more == 0 && err != nil {
+			t.Errorf("%d bytes: %v", len(path), err)
+		}
+		if _, err := os.Lstat(path); (err == nil) != (more == 0) {
+			t.Errorf("%d bytes: the directory: %v", len(path), err)
+		}
+	}
+}
+
+// TestRelativePlaces: this process's is told from the root on, another's is
+// relative to where that one is.
+func TestRelativePlaces(t *testing.T) {
+	root := t.TempDir()
+	t.Chdir(root)
+	relative := environment(DirectoryVariable, "./s")
+	if got, err := directory(relative, "/tmp"); err != nil || got != filepath.Join(root, "s") {
+		t.Errorf("directory = %q, %v", got, err)
+	}
+	if got := PlaceOf(relative, "/render"); got != "/render/s" {
+		t.Errorf("another's is %q", got)
+	}
+	if got := PlaceOf(environment(DirectoryVariable, "/x/"), "/render"); got != "/x" {
+		t.Errorf("another's is %q", got)
 	}
 }
 

@@ -275,6 +275,13 @@ func (p *Process) environment() []string { return listOf(p.file("environ")) }
 // SocketName is how the probe's socket is called if it is in this process.
 func (p *Process) SocketName() probe.Name { return probe.Name{PID: p.PID, Start: p.Start} }
 
+// SocketDirectory is where a probe in the process has its socket, by the
+// environment and the working directory of the process.
+func (p *Process) SocketDirectory() string {
+	working, _ := os.Readlink(p.path("cwd"))
+	return probe.PlaceOf(p.Variable, working)
+}
+
 // HasProbe says whether there is a socket of this process in a directory.
 func (p *Process) HasProbe(directory string) bool {
 	info, err := os.Lstat(filepath.Join(directory, p.SocketName().String()))
