@@ -13,8 +13,6 @@ import (
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/sources/probe"
-	"vramscope/sources/probe/attach"
-	"vramscope/sources/probe/launch"
 	"vramscope/ui/grid"
 )
 
@@ -83,43 +81,6 @@ func (p *program) doctor(ctx context.Context) error {
 	return diagnosePythons(snapshot, silent, say)
 }
 
-// mostPythons is how many Python processes are listed one by one.
-const mostPythons = 40
-
-// diagnosePythons says of each Python process that has no probe whether one can
-// be let in, and how.
-func diagnosePythons(snapshot *model.Snapshot, silent map[int]probe.Name, say func(good bool, what, how string)) error {
-	pythons, err := attach.Processes()
-	if err != nil {
-		return err
-	}
-	listed := 0
-	for _, process := range pythons {
-		if _, waits := silent[process.PID]; waits || snapshot.Find(process.SocketName().ID()) != nil {
-			continue // it was told of
-		}
-		if listed++; listed > mostPythons {
-			continue
-		}
-		what := fmt.Sprintf("Python %v, process %d, %s", process.Version, process.PID, process.Name)
-		switch obstacle := process.Obstacle(); {
-		case launch.Launched(process.PID):
-			say(true, what+": started by vramscope run", "the probe starts with the first GPU library that it loads")
-		case process.IsAlganDaemon():
-			say(false, what+": algan's daemon, without a probe", fmt.Sprintf("scripts that algan hands to it render there unseen: "+
-				"start them with vramscope run, which keeps them in their own process, or stop it (kill %d) and start it with %s", process.PID, daemonWithProbe))
-		case obstacle != nil:
-			say(false, what, obstacle.Error())
-		default:
-			say(true, what+": can be entered", fmt.Sprintf("let the probe in with `vramscope attach %d`", process.PID))
-		}
-	}
-	if listed > mostPythons {
-		say(true, fmt.Sprintf("%d more Python processes", listed-mostPythons), "vramscope attach PID says of each whether it can be entered")
-	}
-	return nil
-}
-
 // diagnosis says whether a source tells numbers, and why not.
 func diagnosis(view *model.SourceView) (good bool, how string) {
 	switch {
@@ -129,6 +90,10 @@ func diagnosis(view *model.SourceView) (good bool, how string) {
 		return false, view.StatusWhy
 	case view.Kind == recorder.KindProcess && view.Status == model.StatusLive && len(view.Sets) == 0:
 		return true, "it holds no memory that a probe sees now: look again once it renders or allocates"
+	case len(view.Sets) == 0 && view.Status >= model.StatusEnded:
+		return false, "it is gone: start it again"
+	case len(view.Sets) == 0:
+		return false, "it tells no numbers yet: look again in a moment"
 	}
-	return len(view.Sets) > 0, ""
+	return true, ""
 }

@@ -282,6 +282,29 @@ func (p *Process) SocketDirectory() string {
 	return probe.PlaceOf(p.Variable, working)
 }
 
+// gpuLibraries are the folders of compiled parts of GPU libraries, by the names of
+// the libraries.
+var gpuLibraries = []struct{ folder, library string }{
+	{"/torch/", "torch"}, {"/cupy/", "cupy"}, {"/cupy_backends/", "cupy"}, {"/rmm/", "rmm"}, {"/jaxlib/", "jax"}, {"/taichi/", "taichi"}, {"/quadrants/", "quadrants"},
+}
+
+// GPULibrary is a GPU library that the process has loaded compiled parts of, ""
+// where none is seen.
+func (p *Process) GPULibrary() string {
+	for line := range strings.Lines(string(p.file("maps"))) {
+		_, path, isFile := strings.Cut(line, "/")
+		if !isFile || !strings.Contains(path, ".so") {
+			continue
+		}
+		for _, known := range gpuLibraries {
+			if strings.Contains("/"+path, known.folder) {
+				return known.library
+			}
+		}
+	}
+	return ""
+}
+
 // HasProbe says whether there is a socket of this process in a directory.
 func (p *Process) HasProbe(directory string) bool {
 	info, err := os.Lstat(filepath.Join(directory, p.SocketName().String()))
