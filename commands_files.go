@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -165,7 +166,7 @@ func (p *program) diff(ctx context.Context, a, b string, asJSON bool, sizing *si
 // renderCommand draws one frame to standard output.
 func (p *program) renderCommand() *cobra.Command {
 	view, size, at, source := "overview", "", "", ""
-	sizing := newSizing()
+	sizing, arenas := newSizing(), &arenaChoice{}
 	command := &cobra.Command{
 		Use:   "render FILE[@MOMENT]",
 		Short: "print one frame of the dashboard on a file, or on a moment of it",
@@ -174,18 +175,20 @@ func (p *program) renderCommand() *cobra.Command {
 			if err := sizing.read(); err != nil {
 				return err
 			}
-			return p.render(command.Context(), arguments[0], view, size, at, source, sizing)
+			return p.render(command.Context(), arguments[0], view, size, at, source, sizing, arenas)
 		},
 	}
 	command.Flags().StringVar(&view, "view", view, "view: "+strings.ToLower(strings.Join(layout.ViewNames(), ", ")))
 	command.Flags().StringVar(&size, "size", "120x32", "columns and rows, as `WxH`")
 	command.Flags().StringVar(&at, "at", "", "`moment` of the file: a time since its begin such as 12.5s; of a recording a frame such as f412, of a memory dump an event such as 1785, or peak; the end by default")
 	command.Flags().StringVar(&source, "source", "", "which `source` of a recording to draw, such as pid:4711 or a name; the first by default")
+	command.Flags().StringVar(&arenas.id, "arena", "", "number of the arena to look at, as vramscope report lists it, by `ID`; the newest that says most by default")
+	command.Flags().BoolVar(&arenas.all, "all-arenas", false, "sum the scopes of all arenas up by name")
 	sizing.addTo(command)
 	return command
 }
 
-func (p *program) render(ctx context.Context, argument, view, size, at, source string, sizing *sizing) error {
+func (p *program) render(ctx context.Context, argument, view, size, at, source string, sizing *sizing, arenas *arenaChoice) error {
 	path, atEnd := splitMoment(argument)
 	if at == "" {
 		at = atEnd
@@ -211,12 +214,18 @@ func (p *program) render(ctx context.Context, argument, view, size, at, source s
 		if at != "" || source != "" {
 			return usageError{path + " is a calibration file, which has no moments and no sources: leave --at and --source out"}
 		}
+		if err := arenas.none(path + " is a calibration file"); err != nil {
+			return err
+		}
 	case whole != nil && whole.Dump != nil:
 		if err := sizing.only(path); err != nil {
 			return err
 		}
 		if source != "" {
 			return usageError{path + " is a memory dump, which has no sources: leave --source out"}
+		}
+		if err := arenas.none(path + " is a memory dump"); err != nil {
+			return err
 		}
 		if options.Moments, err = momentOfDump(id, whole.Dump, at); err != nil {
 			return err
@@ -230,6 +239,9 @@ func (p *program) render(ctx context.Context, argument, view, size, at, source s
 			return err
 		}
 		if options.At, err = parseMoment(snapshot, drawn, at); err != nil {
+			return err
+		}
+		if err := arenas.choose(&options, drawn); err != nil {
 			return err
 		}
 		if source != "" {
@@ -276,7 +288,7 @@ func sourceIn(snapshot *model.Snapshot, name string) (*model.SourceView, error) 
 		if matchesSource(view, name) || view.Src == name || view.Src == "gpu:"+name {
 			found = append(found, view)
 		}
-		names = append(names, nameIn(view))
+		names = append(names, nameIn(snapshot, view))
 	}
 	if len(found) != 1 {
 		return nil, usageError{fmt.Sprintf("--source %q names %d sources of the file: choose %s", name, len(found), strings.Join(names, ", "))}
@@ -284,12 +296,19 @@ func sourceIn(snapshot *model.Snapshot, name string) (*model.SourceView, error) 
 	return found[0], nil
 }
 
-// nameIn is how to name a source of a recording.
-func nameIn(view *model.SourceView) string {
-	if view.Kind == recorder.KindProcess && view.Hello != nil && view.Hello.PID > 0 {
-		return fmt.Sprintf("pid:%d (%s)", view.Hello.PID, view.Name)
+// nameIn is how to name a source of a recording. A process that has executed another
+// program leaves two of one number.
+func nameIn(snapshot *model.Snapshot, view *model.SourceView) string {
+	if view.Kind != recorder.KindProcess || view.Hello == nil || view.Hello.PID <= 0 {
+		return cmp.Or(view.Src, view.ID)
 	}
-	return cmp.Or(view.Src, view.ID)
+	same := func(other *model.SourceView) bool {
+		return other != view && other.Hello != nil && other.Hello.PID == view.Hello.PID
+	}
+	if slices.ContainsFunc(snapshot.Sources, same) && view.Src != "" {
+		return fmt.Sprintf("%s (%s)", view.Src, view.Name)
+	}
+	return fmt.Sprintf("pid:%d (%s)", view.Hello.PID, view.Name)
 }
 
 // sayOthers says which programs a recording holds besides the one that is drawn.
@@ -297,11 +316,11 @@ func (p *program) sayOthers(snapshot *model.Snapshot, drawn *model.SourceView) {
 	var others []string
 	for _, view := range snapshot.Sources {
 		if view != drawn && view.Kind == recorder.KindProcess {
-			others = append(others, nameIn(view))
+			others = append(others, nameIn(snapshot, view))
 		}
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(p.problems, "drawn is %s; --source draws another program of the file: %s\n", printable(nameIn(drawn)), printable(strings.Join(others, ", ")))
+		fmt.Fprintf(p.problems, "drawn is %s; --source draws another program of the file: %s\n", printable(nameIn(snapshot, drawn)), printable(strings.Join(others, ", ")))
 	}
 }
 

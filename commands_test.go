@@ -243,6 +243,7 @@ func TestRecordReportRender(t *testing.T) {
 		if code != exitFine {
 			t.Fatalf("report ends with %d: %s", code, problems)
 		}
+		listed := out
 		for _, text := range []string{"demo render", "tier B", "arena", "high-water", "frames", "peak"} {
 			if !strings.Contains(out, text) {
 				t.Errorf("%s: the report lacks %q:\n%s", name, text, out)
@@ -259,6 +260,18 @@ func TestRecordReportRender(t *testing.T) {
 				t.Errorf("render at %s ends with %d: %s", size, code, problems)
 			}
 		}
+		number := regexp.MustCompile(`(?m)^  arena (\d+) `).FindStringSubmatch(listed)
+		if number == nil {
+			t.Fatalf("the report has no arena:\n%s", listed)
+		}
+		of, problems, code := run(t, "render", path, "--view", "arena", "--size", "120x32", "--arena", number[1])
+		if code != exitFine || !strings.Contains(of, "Arena arena of shot") {
+			t.Errorf("render --arena %s ends with %d: %s\n%s", number[1], code, problems, of)
+		}
+		of, problems, code = run(t, "render", path, "--view", "scopes", "--size", "120x32", "--all-arenas")
+		if code != exitFine || !strings.Contains(of, "Scopes of all arenas") {
+			t.Errorf("render --all-arenas ends with %d: %s\n%s", code, problems, of)
+		}
 		out, _, _ = run(t, "render", path, "--view", "overview", "--size", "120x32")
 		if !strings.Contains(out, "Headroom") || !strings.Contains(out, "demo render") {
 			t.Errorf("render shows:\n%s", out)
@@ -271,6 +284,8 @@ func TestRecordReportRender(t *testing.T) {
 			{[]string{"render", path, "--at", "f12x"}, "f12x"},
 			{[]string{"render", path, "--source", "pid:1"}, "demo render"},
 			{[]string{"render", path, "--frames", "8"}, "no calibration file"},
+			{[]string{"render", path, "--arena", "4711"}, "choose the number of an arena"},
+			{[]string{"render", path, "--arena", "1", "--all-arenas"}, "leave one out"},
 			{[]string{"report", path, "--driver", "pool=1"}, "no calibration file"},
 		} {
 			out, problems, code := run(t, wrong.arguments...)

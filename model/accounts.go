@@ -106,8 +106,7 @@ func (a *Accounts) addHost(subject *SourceView, beside []*SourceView) {
 	h.takeHost(subject, beside)
 	a.Name, a.Others, a.Free, a.Total, a.Reserve = h.Name, h.DriverUsed, h.DriverFree, h.DriverTotal, h.DriverReserved
 	a.Untold = missing("nothing is left over")
-	a.Driver = missing("no driver counts what a process has of the machine's memory")
-	a.Rest = a.Driver
+	a.Rest = a.Driver // which is not known
 }
 
 // deviceName is what to call a device that no source of its own names: as the

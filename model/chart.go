@@ -106,29 +106,40 @@ func (v *SourceView) GrowthPerFrame(set string, counter recorder.Counter, frames
 // Peak finds the largest value of a counter in what is kept of it, and the
 // moment of the sample that has it. It is not ok where nothing is known.
 func (v *SourceView) Peak(set string, counter recorder.Counter) (value, ns int64, ok bool) {
+	return v.extreme(set, counter, func(s span) int64 { return s.max })
+}
+
+// Least finds the smallest value of a counter as Peak finds the largest.
+func (v *SourceView) Least(set string, counter recorder.Counter) (value, ns int64, ok bool) {
+	return v.extreme(set, counter, func(s span) int64 { return s.min })
+}
+
+// extreme finds the value of a counter that stands at one end of what is kept of it,
+// and the moment of the first sample that has it.
+func (v *SourceView) extreme(set string, counter recorder.Counter, end func(span) int64) (value, ns int64, ok bool) {
 	view := v.history.find(set)
 	if view == nil {
 		return 0, 0, false
 	}
 	s := view.series
 	column := s.column(counter)
-	end := s.after(v.Now)
+	last := s.after(v.Now)
 	if column == nil {
 		return 0, 0, false
 	}
-	whole := column.span(s.times.first, end)
+	whole := column.span(s.times.first, last)
 	if !whole.known() {
 		return 0, 0, false
 	}
 	// Halve the stretch, always keeping the earliest half that has the value.
-	from, to := max(s.times.first, column.start), end
+	from, to := max(s.times.first, column.start), last
 	for to-from > 1 {
 		middle := int(uint(from+to) / 2)
-		if column.span(from, middle).max == whole.max {
+		if half := column.span(from, middle); half.known() && end(half) == end(whole) {
 			to = middle
 		} else {
 			from = middle
 		}
 	}
-	return whole.max, s.times.at(from), true
+	return end(whole), s.times.at(from), true
 }

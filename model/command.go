@@ -131,7 +131,7 @@ func (v *SourceView) holds(beside []*SourceView, device string) bool {
 		switch {
 		case isAllocator(set):
 			taken = v.reserved(set)
-		case set.Of == recorder.OfContext, set.Of == recorder.OfProcess && device != HostDevice:
+		case set.Of == recorder.OfContext, set.Of == recorder.OfProcess && !IsResident(set):
 			taken = v.Figure(set, recorder.Used)
 		default:
 			continue

@@ -7,14 +7,17 @@ const HostDevice = "host"
 
 // FirstDevice is the device that the source is about, or the first that it has
 // memory on: a GPU's UUID, or "host". A process that reads the memory of every
-// device has no memory there for that, so its allocators speak first. It is ""
-// when the source has told of none.
+// device has no memory there for that, so its allocators speak first, and every
+// process has memory of the machine's, so that speaks last. It is "" when the
+// source has told of none.
 func (v *SourceView) FirstDevice() string {
-	first := ""
+	first, resident := "", false
 	for i := range v.Sets {
 		set := &v.Sets[i]
 		switch {
 		case set.Device == "" || set.Of == recorder.OfHost:
+		case IsResident(set):
+			resident = true
 		case isAllocator(set):
 			return set.Device
 		case first == "":
@@ -27,6 +30,8 @@ func (v *SourceView) FirstDevice() string {
 		return HostDevice
 	case v.Hello != nil && len(v.Hello.GPUs) > 0:
 		return v.Hello.GPUs[0].UUID
+	case resident:
+		return HostDevice
 	}
 	return first
 }

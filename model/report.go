@@ -83,11 +83,14 @@ type SetReport struct {
 	Why      map[string]string        `json:"why_missing,omitempty"`
 }
 
-// CounterReport is one counter over the run. At says when it was largest.
+// CounterReport is one counter over the run. At says when it was largest, MinAt
+// when it was least.
 type CounterReport struct {
-	Last *int64 `json:"last"`
-	Max  int64  `json:"max"`
-	At   int64  `json:"max_at_ns"`
+	Last  *int64 `json:"last"`
+	Max   int64  `json:"max"`
+	At    int64  `json:"max_at_ns"`
+	Min   int64  `json:"min"`
+	MinAt int64  `json:"min_at_ns"`
 }
 
 // PeakReport is the highest that a source's peak counters report.

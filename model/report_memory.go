@@ -280,6 +280,9 @@ func setReports(v *SourceView) []SetReport {
 				continue
 			}
 			row := CounterReport{Max: highest, At: at - v.First}
+			if least, at, ok := v.Least(view.id, counter); ok {
+				row.Min, row.MinAt = least, at-v.First
+			}
 			if last, ok := view.series.columns[i].lastKnown(view.series.times.first, view.series.times.end); ok {
 				row.Last = &last
 			}

@@ -47,9 +47,11 @@ func arenasComeAndGo(view *model.SourceView) bool {
 
 // withScopes is how many arenas of a source have scopes.
 func withScopes(view *model.SourceView) (n int) {
-	for _, arena := range view.Arenas {
-		if hasScopes(arena) {
-			n++
+	for _, arenas := range [...][]*model.ArenaView{view.Gone, view.Arenas} {
+		for _, arena := range arenas {
+			if hasScopes(arena) {
+				n++
+			}
 		}
 	}
 	return n
@@ -60,11 +62,11 @@ func withScopes(view *model.SourceView) (n int) {
 // else the newest. One that
 // manages no memory comes after all that do. nil when the source has none.
 func (c *choices) arenaOf(view *model.SourceView) *model.ArenaView {
-	if view == nil || len(view.Arenas) == 0 {
-		return nil
-	}
 	if arena := findArena(view, c.arena); arena != nil {
 		return arena
+	}
+	if view == nil || len(view.Arenas) == 0 {
+		return nil
 	}
 	best := view.Arenas[len(view.Arenas)-1]
 	for i := len(view.Arenas) - 2; i >= 0; i-- {
@@ -101,9 +103,11 @@ func findArena(view *model.SourceView, id int64) *model.ArenaView {
 	if view == nil || id == 0 {
 		return nil
 	}
-	for _, arena := range view.Arenas {
-		if arena.ID == id {
-			return arena
+	for _, arenas := range [...][]*model.ArenaView{view.Arenas, view.Gone} {
+		for _, arena := range arenas {
+			if arena.ID == id {
+				return arena
+			}
 		}
 	}
 	return nil

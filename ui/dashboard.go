@@ -122,6 +122,10 @@ func newDashboard(feed Feed, options Options) *Dashboard {
 	}
 	d.choices.dump.begin = maps.Clone(options.Moments)
 	d.choices.cost.ask(options.Sizing)
+	d.choices.arena = options.Arena
+	if options.AllArenas {
+		d.choices.summing = sumAlways
+	}
 	d.takeData()
 	for _, warning := range options.Warnings {
 		d.say(widget.StatusWarning, warning)

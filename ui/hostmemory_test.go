@@ -130,3 +130,28 @@ func TestAMomentBeforeTheFirstState(t *testing.T) {
 	d.lookAt(before)
 	expect(t, d, layout.LiveThenPane, "By this moment no arena and no pool had been told of")
 }
+
+// TestResidentMemoryIsShown of a program that has told of no allocator, and as text
+// of one on a GPU, too.
+func TestResidentMemoryIsShown(t *testing.T) {
+	resident := recorder.CounterSet{ID: "process", Of: recorder.OfProcess, Device: model.HostDevice, Call: "/proc/self/statm"}
+	resident.Values.Set(recorder.Used, 900*mib)
+	cpu := newFixture(t)
+	cpu.stream.Emit(&recorder.Sample{Head: cpu.stream.Head(), Sets: []recorder.CounterSet{resident}})
+	cpu.fold(&recorder.Hello{Head: cpu.stream.Head(), Proto: recorder.Protocol, Min: recorder.MinimumProtocol, Kind: recorder.KindProcess, Name: "loop.py", PID: 8098})
+	cpu.stream.Emit(&recorder.Sample{Head: cpu.stream.Head(), Sets: []recorder.CounterSet{resident}})
+	gpu := trainedFixture(t)
+	gpu.say(&recorder.Sample{Seq: gpu.frame, Sets: append(gpu.sets(), resident)})
+	d := newScreen(t, cpu.snapshot(), layout.Overview, 120, 32)
+	if text := paneText(t, d, layout.InsidePane); !strings.Contains(text, "resident 900M") || strings.Contains(text, "No allocator") {
+		t.Errorf("inside it stands\n%s", text)
+	}
+	for _, snapshot := range []*model.Snapshot{cpu.snapshot(), gpu.snapshot()} {
+		if text := plain.Overview(snapshot, 0); !strings.Contains(text, "host memory of the process: 900.0 MiB") {
+			t.Errorf("plain output reads\n%s", text)
+		}
+	}
+	if text := bodyText(newScreen(t, cpu.snapshot(), layout.Timeline, 120, 32)); !strings.Contains(text, "resident") || strings.Contains(text, "by the driver") {
+		t.Errorf("the timeline reads\n%s", text)
+	}
+}

@@ -50,10 +50,12 @@ type namedCounter struct {
 var (
 	deviceCounters  = [...]namedCounter{{"used", recorder.Used}, {"free", recorder.Free}}
 	processCounters = [...]namedCounter{{"by the driver", recorder.Used}}
-	poolCounters    = [...]namedCounter{{"allocated", recorder.Allocated}, {"reserved", recorder.Reserved}, {"free", recorder.Free}}
-	arenaCounters   = [...]namedCounter{{"forward", recorder.Forward}, {"reverse", recorder.Reverse}, {"high-water", recorder.HighWater}}
-	peakCounters    = [...]namedCounter{{"reported", recorder.PeakReported}}
-	hostCounters    = [...]namedCounter{{"available", recorder.Available}}
+	// of a process's share of the machine's memory
+	residentCounters = [...]namedCounter{{"resident", recorder.Used}}
+	poolCounters     = [...]namedCounter{{"allocated", recorder.Allocated}, {"reserved", recorder.Reserved}, {"free", recorder.Free}}
+	arenaCounters    = [...]namedCounter{{"forward", recorder.Forward}, {"reverse", recorder.Reverse}, {"high-water", recorder.HighWater}}
+	peakCounters     = [...]namedCounter{{"reported", recorder.PeakReported}}
+	hostCounters     = [...]namedCounter{{"available", recorder.Available}}
 )
 
 // momentRows are the numbers of a scene, made once for it.
@@ -119,7 +121,11 @@ func (m *momentRows) addDevice(s *scene) {
 // add adds the main counters of a set that it has, or says that it lacks.
 func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder.CounterSet) {
 	name := setLabel(view, set)
-	for _, counter := range momentCounters(set.Of) {
+	counters := momentCounters(set.Of)
+	if model.IsResident(set) {
+		counters = residentCounters[:]
+	}
+	for _, counter := range counters {
 		row := momentRow{set: name, of: set, name: counter.name, counter: counter.counter, value: setValue(set, counter.counter)}
 		row.change, row.growth = grid.Missing, grid.Missing
 		switch {

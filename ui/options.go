@@ -23,6 +23,10 @@ type Options struct {
 	View     string // name of the view to begin with, "" for the overview
 	Source   string // ID of the source to begin with, "" for the first
 	At       int64  // the moment to begin with, monotonic ns; 0 is the newest
+	// Arena is the ID of the arena to look at, 0 for the one that says most.
+	// AllArenas sums the scopes of all of them up by name.
+	Arena     int64
+	AllArenas bool
 	// Sizing is what scopes of calibration files are sized for, to begin with; of
 	// one frame by default.
 	Sizing   costs.Question

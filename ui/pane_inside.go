@@ -31,7 +31,8 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 		return
 	}
 	inside := s.inside()
-	if len(inside.Roots) == 0 && !inside.Driver.Known {
+	resident := s.host().Resident
+	if len(inside.Roots) == 0 && !inside.Driver.Known && !resident.Known {
 		nothing(r, "No allocator has told anything: "+inside.Driver.Why)
 		return
 	}
@@ -39,7 +40,7 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 	number := numbersFor(r)
 	pen := r.Pen(0, 0)
 	if inside.Device == model.HostDevice && !inside.Driver.Known {
-		drawInsideHost(r, inside, number, s.host().Resident)
+		drawInsideHost(r, inside, number, resident)
 		return
 	}
 	pen.Text(dim, "by driver ")
@@ -54,6 +55,10 @@ func (insidePane) draw(r grid.Region, s *scene, _ bool) {
 		number(&pen, grid.Of(themes.Unaccounted), value(inside.Context), 0)
 		pen.Text(dim, ")")
 	}
+	if resident.Known && (r.Height() > 1 || len(inside.Roots) == 0) {
+		pen.Text(dim, "  host memory ")
+		number(&pen, grid.Of(themes.Text), value(resident), 0)
+	}
 	drawRoots(r, &pen, inside, number)
 }
 
@@ -65,6 +70,9 @@ func drawInsideHost(r grid.Region, inside *model.Inside, number writeBytes, resi
 		pen.Text(grid.Of(themes.Dim), "resident ")
 		number(&pen, grid.Of(themes.Used), value(resident), 0)
 		pen.Text(grid.Of(themes.Dim), "  ")
+	}
+	if len(inside.Roots) == 0 {
+		return
 	}
 	pen.Text(grid.Of(themes.Dim), "reserved ")
 	number(&pen, grid.Of(themes.Reserved), value(inside.Held), 0)
@@ -136,6 +144,9 @@ func (insidePane) origins(s *scene) (all []origin) {
 	}
 	if inside.Context.Known {
 		all = append(all, origin{name: "  CUDA context", figure: inside.Context})
+	}
+	if resident := s.host().Resident; inside.Device != model.HostDevice && resident.Known {
+		all = append(all, origin{name: "host memory of the process", figure: resident})
 	}
 	for i := range inside.Roots {
 		all = append(all, origin{name: allocatorName(&inside.Roots[i]), figure: inside.Roots[i].Reserved})

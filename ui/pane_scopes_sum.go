@@ -27,7 +27,7 @@ type scopeSums struct {
 func (c *scopeSums) take(view *model.SourceView) {
 	if c.of != view {
 		c.of = view
-		c.whole, c.abandoned = model.SumScopes(view.Arenas)
+		c.whole, c.abandoned = model.SumScopes(slices.Concat(view.Gone, view.Arenas))
 	}
 }
 

@@ -183,7 +183,11 @@ func (p *timelinePlan) addDevice(s *scene) {
 	for i := range s.newest.Sets {
 		set := &s.newest.Sets[i]
 		if set.Of == recorder.OfProcess && set.Values.Known(recorder.Used) {
-			p.series = append(p.series, plannedSeries{name: "by the driver", style: grid.Of(themes.Used), kind: widget.Dotted,
+			name := "by the driver"
+			if model.IsResident(set) {
+				name = "resident"
+			}
+			p.series = append(p.series, plannedSeries{name: name, style: grid.Of(themes.Used), kind: widget.Dotted,
 				counters: []counterPart{{s.newest, set.ID, recorder.Used}}})
 			return
 		}

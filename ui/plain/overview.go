@@ -124,6 +124,10 @@ var plainCounters = [...]recorder.Counter{
 }
 
 func (p *page) set(view *model.SourceView, set *recorder.CounterSet) {
+	if used := view.Figure(set, recorder.Used); model.IsResident(set) && used.Known {
+		p.line(1, "host memory of the process: %s", size(used.Value))
+		return
+	}
 	text := ""
 	for _, counter := range plainCounters {
 		if f := view.Figure(set, counter); f.Known {

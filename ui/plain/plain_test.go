@@ -40,7 +40,7 @@ func TestReportAsText(t *testing.T) {
 	for _, line := range []string{
 		"run.vscope: cut", "3.0 MiB in 1,234 records", "line 17: no JSON", "missing: render.py did not say goodbye",
 		"pool:1 render pool: reserved 1.0 GiB (most 2.0 GiB after 3.0 s), allocated not known (most 5 B after 0 ns)",
-		"active is not known: the pool has no streams", "process render.py", "frames 1 to 120, 100 ms each", "3 records were lost",
+		"active is not known: the pool has no streams", "process render.py", "frames 1 to 120, 100 ms each", "records that were lost: 3",
 		"arena 1 shot 1: 1.0 GiB long, high-water 700.0 MiB, 5,120 allocations, 1 failed",
 		"    render ×64: self 1.0 MiB, total 3.0 GiB, peak 600.0 MiB in 5,000 allocations, live now 2.0 MiB",
 		"      trace ×128", "2 unclosed", "abandoned: wavefront ×2",
@@ -197,6 +197,33 @@ func TestTheHighWaterOfAnArena(t *testing.T) {
 		text := Report(&model.Report{Sources: []model.SourceReport{{Arenas: []model.ArenaReport{check.arena}}}})
 		if !strings.Contains(text, check.want) || strings.Contains(text, check.lacks) {
 			t.Errorf("want %q and no %q:\n%s", check.want, check.lacks, text)
+		}
+	}
+}
+
+// TestWhatIsLeftTellsItsLeast, and what is used its most; a process's own memory is
+// called that, and processes of one name have their numbers.
+func TestWhatIsLeftTellsItsLeast(t *testing.T) {
+	counter := func(last, most, least int64) model.CounterReport {
+		return model.CounterReport{Last: &last, Max: most, At: 5e9, Min: least, MinAt: 7e9}
+	}
+	report := &model.Report{Sources: []model.SourceReport{
+		{Kind: recorder.KindProcess, Name: "train.py", PID: 812, Sets: []model.SetReport{
+			{ID: "process", Of: recorder.OfProcess, Device: model.HostDevice, Counters: map[string]model.CounterReport{"used": counter(1<<30, 2<<30, 0)}},
+			{ID: "torch:0", Of: recorder.OfPool, Counters: map[string]model.CounterReport{"free": counter(1<<30, 2<<30, 0)}}}},
+		{Kind: recorder.KindProcess, Name: "train.py", PID: 900},
+		{Kind: recorder.KindHost, Name: "vm", PID: 900, Sets: []model.SetReport{{ID: "host", Of: recorder.OfHost, Counters: map[string]model.CounterReport{
+			"total": counter(4<<30, 4<<30, 4<<30), "available": counter(3<<30, 4<<30, 1<<30)}}}},
+		{Kind: recorder.KindDevice, Name: "H200", Sets: []model.SetReport{{ID: "device", Of: recorder.OfDevice, Counters: map[string]model.CounterReport{"free": counter(1<<30, 2<<30, 1<<30)}}}},
+	}}
+	text := Report(report)
+	for _, want := range []string{
+		"process train.py 812\n", "process train.py 900\n", "host vm\n",
+		"host memory of the process: used 1.0 GiB (most 2.0 GiB after 5.0 s)\n", "torch:0: free 1.0 GiB (most 2.0 GiB after 5.0 s)\n",
+		"host: total 4.0 GiB, available 3.0 GiB (least 1.0 GiB after 7.0 s)\n", "device: free 1.0 GiB\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func Report(report *model.Report) string {
 	}
 	p.line(1, "%s in %s records", size(report.Bytes), count(report.Records))
 	if bad := report.BadLines + report.LongLines; bad > 0 {
-		p.line(1, "%s lines could not be read:", count(bad))
+		p.line(1, "%s could not be read:", counted(int(bad), "line"))
 		for _, line := range report.Bad {
 			p.line(2, "line %d: %s", line.Line, line.Reason)
 		}
@@ -34,7 +34,11 @@ func Report(report *model.Report) string {
 }
 
 func (p *page) sourceReport(s *model.SourceReport) {
-	p.line(0, "%s %s%s", s.Kind, s.Name, placeText(s.Job, s.Rank))
+	number := ""
+	if s.Kind == recorder.KindProcess && s.PID > 0 {
+		number = fmt.Sprintf(" %d", s.PID) // several may have one name
+	}
+	p.line(0, "%s %s%s%s", s.Kind, s.Name, number, placeText(s.Job, s.Rank))
 	frames := ""
 	if s.Frames != nil {
 		frames = fmt.Sprintf(", frames %d to %d", s.Frames.First, s.Frames.Last)
@@ -50,10 +54,10 @@ func (p *page) sourceReport(s *model.SourceReport) {
 		p.line(1, "ended: %s", s.Ended)
 	}
 	if s.Lost > 0 {
-		p.line(1, "%s records were lost", count(s.Lost))
+		p.line(1, "records that were lost: %s", count(s.Lost))
 	}
 	if s.Dropped > 0 {
-		p.line(1, "%s recorded arenas were pushed out of the registry", count(s.Dropped))
+		p.line(1, "recorded arenas that were pushed out of the registry: %s", count(s.Dropped))
 	}
 	p.sets(s)
 	p.memory(s)
@@ -92,9 +96,18 @@ func (p *page) sets(s *model.SourceReport) {
 				text += ", "
 			}
 			text += counter.String() + " " + known(row.Last)
-			if row.Last == nil || *row.Last != row.Max {
+			switch {
+			case leastMatters(set.Of, counter):
+				if row.Last == nil || *row.Last != row.Min {
+					text += " (least " + size(row.Min) + " after " + duration(row.MinAt) + ")"
+				}
+			case row.Last == nil || *row.Last != row.Max:
 				text += " (most " + size(row.Max) + " after " + duration(row.At) + ")"
 			}
+		}
+		if set.Of == recorder.OfProcess && set.Device == model.HostDevice && text != "" {
+			p.line(1, "host memory of the process: %s", text)
+			continue
 		}
 		name := set.ID
 		if set.Name != "" && set.Name != set.ID {
@@ -110,6 +123,12 @@ func (p *page) sets(s *model.SourceReport) {
 			p.line(2, "%s is not known: %s", counter, set.Why[counter])
 		}
 	}
+}
+
+// leastMatters says of a counter that how little of it there was is what one wants to
+// know: of what a machine or a device has left.
+func leastMatters(of string, counter recorder.Counter) bool {
+	return counter == recorder.Available || counter == recorder.Free && (of == recorder.OfDevice || of == recorder.OfHost)
 }
 
 // memory is arenas, pools and peaks.
