@@ -228,7 +228,7 @@ with m in the dashboard, or with --calibration.`,
 
 // sendCommand does one command from a script.
 func (p *program) sendCommand() *cobra.Command {
-	asJSON, yes, path := false, false, ""
+	asJSON, yes, path, wait := false, false, "", commandWait
 	command := &cobra.Command{
 		Use:   "send SOURCE COMMAND",
 		Short: "do one command in a program: reclaim, force-reclaim, rebuild, reset-peak, headroom, ...",
@@ -237,11 +237,15 @@ func (p *program) sendCommand() *cobra.Command {
 			if path == "" && command.Flags().Changed("path") {
 				return usageError{"--path names no file: see whether a variable in its place is empty, or leave --path out"}
 			}
-			return p.send(command.Context(), arguments[0], arguments[1], path, yes, asJSON)
+			if wait < time.Millisecond || wait > longestWait {
+				return usageError{fmt.Sprintf("--wait %v: name a time of at most %v, such as 2m", wait, longestWait)}
+			}
+			return p.send(command.Context(), arguments[0], arguments[1], path, wait, yes, asJSON)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	command.Flags().BoolVar(&yes, "yes", false, "do not ask before a command that changes what the program measures or holds")
+	command.Flags().DurationVar(&wait, "wait", wait, "how long the command may wait for the program's main thread; after that it does not run")
 	command.Flags().StringVar(&path, "path", "", "the `file` that a snapshot or calibration goes to; a new one in the working directory by default")
 	return command
 }

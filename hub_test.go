@@ -49,7 +49,7 @@ func TestHubLeavesNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ack, err := h.obey(t.Context(), view.ID, recorder.CommandForceReclaim, recorder.CommandArgs{}); err != nil || ack.State != recorder.AckDone {
+	if ack, err := h.obey(t.Context(), view.ID, recorder.CommandForceReclaim, recorder.CommandArgs{}, hold{wait: commandWait}); err != nil || ack.State != recorder.AckDone {
 		t.Errorf("force reclaim: %+v, %v", ack, err)
 	}
 	if err := h.close(); err != nil {

@@ -148,7 +148,11 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	if err != nil {
 		return err
 	}
-	armed, err := h.obey(ctx, view.ID, recorder.CommandRecordOn, recorder.CommandArgs{})
+	if err := isNew(absolute); err != nil {
+		return err
+	}
+	hold := p.patiently(commandWait)
+	armed, err := h.obey(ctx, view.ID, recorder.CommandRecordOn, recorder.CommandArgs{}, hold)
 	if err != nil {
 		return err
 	}
@@ -159,7 +163,7 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 	if h.hasEnded(view.ID) {
 		return endedBeforeCalibration(view, path)
 	}
-	ack, err := h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandCalibration, recorder.CommandArgs{Path: absolute})
+	ack, err := h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandCalibration, recorder.CommandArgs{Path: absolute}, hold)
 	if err != nil {
 		if h.hasEnded(view.ID) {
 			return endedBeforeCalibration(view, path)
@@ -167,7 +171,7 @@ func (p *program) calibrate(ctx context.Context, h *hub, view *model.SourceView,
 		return err
 	}
 	if armed.Acted == nil || *armed.Acted { // else somebody else had armed it, and record-off would forget what is recorded
-		_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{})
+		_, err = h.obey(context.WithoutCancel(ctx), view.ID, recorder.CommandRecordOff, recorder.CommandArgs{}, hold)
 	}
 	if ack.State != recorder.AckDone {
 		return fmt.Errorf("the calibration dump was not written: %s", ack.Why)
@@ -187,46 +191,56 @@ func endedBeforeCalibration(view *model.SourceView, path string) error {
 // long as a command may wait in it.
 const helloTime = 30 * time.Second
 
-// obeyTime is how long an answer to a command is waited for: longer than the
-// command may wait for the program, so that "expired" is heard.
-const obeyTime = 35 * time.Second
-
 // obey sends a command and waits for its final answer.
-func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandArgs) (*recorder.Ack, error) {
+func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandArgs, hold hold) (*recorder.Ack, error) {
 	view := h.Snapshot().Find(id)
 	if view == nil {
-		return nil, errors.New("the source is not there any more")
+		return nil, exitError{exitNothing, errors.New("the source is not there any more: vramscope doctor lists those there are")}
 	}
 	if err := model.Permit(view, name, h.settings.ReadOnly); err != nil {
+		if h.hasEnded(id) && !h.settings.ReadOnly {
+			return nil, endedUnasked(view)
+		}
 		return nil, exitError{exitNotPermitted, err}
 	}
-	command, err := (&model.Outbox{}).Command(view, name, args, recorder.MonotonicClock()())
+	outbox := &model.Outbox{TTL: hold.wait.Milliseconds()}
+	command, err := outbox.Command(view, name, args, recorder.MonotonicClock()())
 	if err != nil {
 		return nil, err
 	}
 	if err := h.Send(id, command); err != nil {
 		return nil, err
 	}
-	var final *recorder.Ack
+	var action *model.Action
 	answered := func(_ *hub, snapshot *model.Snapshot) bool {
 		if view := snapshot.Find(id); view != nil {
 			for i := range view.Actions {
-				if view.Actions[i].Command.ID == command.ID && view.Actions[i].Final != nil {
-					final = view.Actions[i].Final
+				if view.Actions[i].Command.ID == command.ID {
+					action = &view.Actions[i]
 				}
 			}
 		}
-		return final != nil || h.hasEnded(id)
+		return action != nil && action.Final != nil || h.hasEnded(id)
 	}
-	h.waitUntil(ctx, obeyTime, answered)
+	began := time.Now()
+	if hold.say != nil && !h.waitUntil(ctx, sayWaitingAfter, answered) && ctx.Err() == nil {
+		hold.say(waitsFor(view, action, hold.wait))
+	}
+	longest := hold.wait + beyondWait
+	h.waitUntil(ctx, longest-time.Since(began), answered)
 	switch {
-	case final != nil:
-		return final, nil
+	case action != nil && action.Final != nil:
+		return action.Final, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case h.hasEnded(id):
-		return nil, fmt.Errorf("%s was sent, and %s has ended without an answer: start it again", model.CommandTitle(name), printable(view.Name))
+		return nil, exitError{exitNothing, fmt.Errorf("%s was sent, and %s has ended without an answer: start it again", model.CommandTitle(name), printable(view.Name))}
 	default:
-		return nil, fmt.Errorf("%s was sent, but no answer came within %v: the program may be in a long call; look at it with vramscope", name, obeyTime)
+		return nil, fmt.Errorf("%s was sent, but no answer came within %v: the program may be in a long call; look at it with vramscope, or give it longer with --wait", model.CommandTitle(name), longest)
 	}
+}
+
+// endedUnasked says that a program ended before a command could be sent.
+func endedUnasked(view *model.SourceView) error {
+	return exitError{exitNothing, fmt.Errorf("%s has ended: start it again", printable(view.Name))}
 }

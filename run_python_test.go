@@ -302,7 +302,7 @@ exit 9
 			t.Errorf("rank %d ended: %s", *source.Rank, source.Ended)
 		}
 	}
-	if text, _, _ := run(t, "report", path); !strings.Contains(text, "process train.py, rank 2 of night") {
+	if text, _, _ := run(t, "report", path); !regexp.MustCompile(`process train.py \d+, rank 2 of night`).MatchString(text) {
 		t.Errorf("the report:\n%s", text)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ var sendable = []string{
 }
 
 // send does one command in a program and prints its answer.
-func (p *program) send(ctx context.Context, source, name, path string, yes, asJSON bool) error {
+func (p *program) send(ctx context.Context, source, name, path string, wait time.Duration, yes, asJSON bool) error {
 	if !slices.Contains(sendable, name) {
 		return usageError{fmt.Sprintf("there is no command %q: choose %s", name, strings.Join(sendable, ", "))}
 	}
@@ -40,7 +41,7 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 		args.Fraction = 0.15
 	}
 	h := newHub(ctx, &p.settings)
-	view, action, err := p.sendWith(ctx, h, source, name, args, yes)
+	view, action, err := p.sendWith(ctx, h, source, name, args, wait, yes)
 	if closed := h.close(); closed != nil && err == nil {
 		err = closed
 	}
@@ -57,23 +58,30 @@ func (p *program) send(ctx context.Context, source, name, path string, yes, asJS
 			fmt.Fprintln(p.out, "  "+grid.Sanitize(line))
 		}
 	}
+	if action.Final.State == recorder.AckExpired {
+		fmt.Fprintf(p.problems, "it was waited for %v: give it longer, such as with --wait %v\n", wait, min(4*wait, longestWait))
+	}
 	if action.Final.State != recorder.AckDone {
 		return exitError{code: exitFailed}
 	}
 	return nil
 }
 
-func (p *program) sendWith(ctx context.Context, h *hub, source, name string, args recorder.CommandArgs, yes bool) (*model.SourceView, *model.Action, error) {
+func (p *program) sendWith(ctx context.Context, h *hub, source, name string, args recorder.CommandArgs, wait time.Duration, yes bool) (*model.SourceView, *model.Action, error) {
 	if err := p.watchLive(h); err != nil {
 		return nil, nil, err
 	}
-	h.waitUntil(ctx, settleTime, settled)
-	view, err := findSource(h.Snapshot(), source)
+	view, err := target(ctx, h, source)
 	if err == nil {
-		view, err = p.heard(ctx, h, view, helloTime)
+		view, err = p.heard(ctx, h, view, wait)
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if args.Path != "" && writesHere(view, name) {
+		if err := isNew(args.Path); err != nil {
+			return nil, nil, err
+		}
 	}
 	if model.CommandAsks(name) && !yes {
 		if err := p.confirm(model.Confirmation(name, []*model.SourceView{view})); err != nil {
@@ -83,11 +91,53 @@ func (p *program) sendWith(ctx context.Context, h *hub, source, name string, arg
 	if args.Path == "" {
 		args.Path = placeHere(view, name, time.Now())
 	}
-	ack, err := h.obey(ctx, view.ID, name, args)
+	ack, err := h.obey(ctx, view.ID, name, args, p.patiently(wait))
 	if err != nil {
 		return nil, nil, err
 	}
 	return view, &model.Action{Command: recorder.Command{Name: name}, Final: ack}, nil
+}
+
+// target finds the program that a command is for, as soon as every program has said
+// who it is: one without memory on a GPU tells no numbers, and a driver that is
+// asked for them may take its time.
+func target(ctx context.Context, h *hub, source string) (view *model.SourceView, err error) {
+	h.waitUntil(ctx, settleTime, func(h *hub, snapshot *model.Snapshot) bool {
+		if !h.socketsHeard(snapshot) {
+			return false
+		}
+		view, err = findSource(snapshot, source)
+		return err == nil && view.Hello != nil || settled(h, snapshot)
+	})
+	if view, err = findSource(h.Snapshot(), source); err != nil {
+		return nil, err
+	}
+	h.waitUntil(ctx, firstNumbersTime, func(_ *hub, snapshot *model.Snapshot) bool {
+		now := snapshot.Find(view.ID)
+		return now == nil || len(now.Sets) > 0 || now.Trouble != "" || now.Status >= model.StatusEnded
+	})
+	if now := h.Snapshot().Find(view.ID); now != nil {
+		view = now
+	}
+	return view, nil
+}
+
+// firstNumbersTime is how long the numbers of a program that has said hello are
+// waited for, which come with it.
+const firstNumbersTime = 250 * time.Millisecond
+
+// isNew refuses a file that is there already.
+func isNew(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists already and is not replaced: name another file, or move that one away", path)
+	}
+	return nil
+}
+
+// writesHere says whether a command writes a file that is seen from here: a
+// program in a container may know another of that name.
+func writesHere(view *model.SourceView, name string) bool {
+	return fileEndings[name] != "" && view.Hello != nil && len(view.Hello.NSPIDs) <= 1
 }
 
 // fileEndings are those of the files that commands write.
