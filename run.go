@@ -48,7 +48,7 @@ vramscope run -- python -m algan.daemon.
 
 With --record this process keeps what the probes tell, the last minutes of a
 program that is killed too, and torch's memory snapshot is written beside it
-where an allocation fails.
+where an allocation on a device fails.
 
 Exit codes: the program's own, 128 and the signal's number where one ended it;
 125 vramscope failed before the start · 126 cannot be executed · 127 not found.`,
@@ -69,7 +69,7 @@ Exit codes: the program's own, 128 and the signal's number where one ended it;
 	set := command.Flags()
 	set.SetInterspersed(false) // what follows the command is its own
 	set.StringVar(&flags.record, "record", "", "record the program to a `file`, which must not exist; .zst compresses")
-	set.IntVar(&flags.history, "torch-history", 0, "let torch keep the stacks of its last `N` allocations and frees, for snapshots; slows each of them")
+	set.IntVar(&flags.history, "torch-history", 0, "let torch keep the stacks of its last `N` allocations and frees on a device, for snapshots; slows each of them")
 	set.Float64Var(&flags.rate, "rate", 0, "samples a second of a program that is watched, `1 to 10`")
 	set.BoolVar(&flags.hide, "hide-argv", false, "leave the command line out of what the probe tells, for recordings that are shared")
 	set.BoolVar(&flags.quiet, "quiet", false, "say nothing at the start and the end")

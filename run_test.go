@@ -57,6 +57,7 @@ func TestRunEndsAsItsProgram(t *testing.T) {
 		{"over a file", []string{"--record", plain, "--", "echo", "started"}, 125, "", "exist"},
 		{"bad setting", []string{"--color", "pink", "--", "echo", "started"}, 125, "", "pink"},
 		{"history has a price", []string{"--torch-history", "1000", "--", "true"}, 0, "", "longer"},
+		{"history is a device's", []string{"--torch-history", "1000", "--", "true"}, 0, "", "where torch has a device"},
 		{"quiet", []string{"--quiet", "--torch-history", "1000", "--", "python3", "-I", "-c", ""}, 0, "", ""},
 		{"isolated", []string{"--", "python3", "-Ic", "print('picture')"}, 0, "picture\n", "-I leaves PYTHONPATH aside"},
 		{"without sitecustomize", []string{"--", "python3", "-S", "-c", "print('picture')"}, 0, "picture\n", "-S runs no sitecustomize"},

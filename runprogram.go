@@ -123,7 +123,7 @@ func (r *programRun) sayBefore(argv []string) {
 		r.remark("nothing will see the program: %v", err)
 	}
 	if r.flags.history > 0 {
-		r.remark("torch keeps the stacks of its last %d allocations and frees: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history", r.flags.history)
+		r.remark("where torch has a device, it keeps the stacks of its last %d allocations and frees there: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history; of memory on the CPU it keeps none", r.flags.history)
 	}
 }
 
