@@ -48,6 +48,7 @@ class AlganArena:
         self.reference = weakref.ref(arena)
         self.made, self.gone = ns, 0
         self.tree = None
+        self._ended = False  # nothing more will be told of the tree
         self._counted = None  # what the recorder had counted when the tree was built
         self._next = 0
         self._last = {}  # its facts when it was looked at last, {} before it had a buffer
@@ -64,15 +65,33 @@ class AlganArena:
         self.gone = 0 if lives else self.gone or ns
         self._look(arena, ns, recorded)
         recorder = getattr(arena, "_recorder", None)
-        if recorder is None or not recorded or ns < self._next and not ended:  # the last tree is to be whole
+        if recorder is None or not recorded:
+            return self._cut_off() or changed
+        if ns < self._next and not ended:  # the last tree is to be whole
             return changed
         counted = (recorder.root.alloc_count, len(recorder.abandoned), len(recorder._stack), len(recorder.root.children),
                    len(recorder._stack[-1].children))
-        if counted == self._counted:
-            return changed
-        self._counted = counted
-        self.tree = algan_tree(recorder, self.length(arena), NAMES.number, ALGAN_LIVE_EVENTS)
-        self._next = ns + max(1_000_000_000, ALGAN_REST * (time.monotonic_ns() - ns))
+        if counted != self._counted:
+            self._counted = counted
+            self.tree = algan_tree(recorder, self.length(arena), NAMES.number, ALGAN_LIVE_EVENTS)
+            self._next = ns + max(1_000_000_000, ALGAN_REST * (time.monotonic_ns() - ns))
+            changed = True
+        if ended and self.tree is not None:
+            self.tree.unwind()  # of what had an end, algan tells nothing more
+            self._ended = True
+        return changed
+
+    def build_now(self):
+        """Has the next look build the tree, whatever that costs."""
+        self._next = 0
+
+    def _cut_off(self):
+        """Takes note, once, that recording was switched off, or what was recorded
+        was cleared, in the middle of the arena's life. True if that is new."""
+        if self.tree is None or self._ended:
+            return False
+        self._ended = True
+        self.tree.cut_off()
         return True
 
     def _look(self, arena, ns, recorded):
@@ -382,11 +401,22 @@ class AlganAdapter(Adapter):
                 "arenas made from now on are recorded, and algan keeps each allocation until recording is switched off, in about half a KiB of host memory" + (
                     "; of those that are there already, %d %s not" % (silent, "is" if silent == 1 else "are") if silent > 0 else "")))
             return
+        with FOLD_LOCK:
+            self._look_once_more(module)
         forgotten = len(module.recorded_arenas())
         module.set_auto_record(False)
         report.line("algan: set_auto_record(False)", why=(
             "algan forgets %s that it had recorded; a calibration dump keeps %s" % (
                 plural(forgotten, "arena"), "it" if forgotten == 1 else "them") if forgotten else ""))
+
+    def _look_once_more(self, module):
+        """Brings the trees of what is recorded up to date, since algan is about to
+        forget it."""
+        ns, recorded = time.monotonic_ns(), {id(arena) for arena in module.recorded_arenas()}
+        for held in self._arenas:
+            if self._is_recorded(held, recorded):
+                held.build_now()
+                held.follow(ns, True)
 
     def _living(self):
         """The id() of every arena that is known and there."""

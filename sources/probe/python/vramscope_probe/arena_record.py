@@ -122,6 +122,7 @@ class ArenaRecord:
             self._held_high = self._high_water(tree) or self._held_high
             self.sampled_high = 0
         elif op == OP_RELEASE:
+            self._unwind_to(0, ns, frame, publish)  # none of them has anything in it any more
             self.gone, self.marks = ns, []
             self.sampled_high = high or self.sampled_high
             forward, reverse = 0, tree.length  # its memory is given back

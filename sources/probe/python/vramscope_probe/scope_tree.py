@@ -276,6 +276,22 @@ class ScopeTree:
         self._root_peaks[1] = forward
         self._root_peaks[0] = max(self._root_peaks[0], forward)
 
+    def unwind(self):
+        """Ends the open scopes, of which nothing more will be told."""
+        self._settle()
+        for scope in self._stack[1:]:
+            self.rows.open[scope.row] -= 1
+            self.rows.sums[scope.row][1] += 1
+        del self._stack[1:]
+        self._begin_epoch()
+
+    def cut_off(self):
+        """Takes note that the arena may go on and that nothing more will be told
+        of it: what was counted is the least that it can have been."""
+        self.unwind()
+        for peaks in self.rows.peaks + [self._root_peaks]:
+            peaks[5] = max(peaks[5], self.length)
+
     def fill(self, entry):
         """Writes the tree, the open and abandoned scopes and what the root
         counted into an arena's entry of a state."""
