@@ -210,6 +210,7 @@ func TestStackHistoryIsTurnedOnWhenAskedForAndSaysWhatItCosts(t *testing.T) {
 		{"many", "warning", "VRAMSCOPE_TORCH_HISTORY=many is no number", false, "import torch\nkept = torch.empty(1)", nil},
 		{"10", "warning", "does not yet support recordHistory", false,
 			"import torch\ntorch.cuda.memory.change_current_allocator((lambda o, n: driver.activate(o), lambda *a: None))\nkept = torch.empty(1)", nil},
+		{"100", "info", "built without a device", false, "import sys, types\nsys.modules['torch.version'] = types.SimpleNamespace(cuda=None, hip=None)\nimport torch", nil},
 	} {
 		r := startAllocators(t, c.script, "VRAMSCOPE_TORCH_HISTORY="+c.entries)
 		note := pythontest.NextWhere(r.Reader, func(n *recorder.Note) bool { return strings.Contains(n.Text, "torch") })

@@ -72,7 +72,7 @@ func TestASampleSaysWhatTheAdapterSays(t *testing.T) {
 	p := startStandIn(t)
 	say(p, "standin.reserved = 2 << 20")
 	r := pythontest.Read(t, p.Path(), false)
-	s := pythontest.NextWhere(r, func(s *recorder.Sample) bool { return len(s.Sets) == 1 && hasReserved(s.Sets[0], 2<<20) })
+	s := pythontest.NextWhere(r, func(s *recorder.Sample) bool { return len(s.Sets) == 2 && hasReserved(s.Sets[0], 2<<20) })
 	set := s.Sets[0]
 	if _, known := set.Values.Get(recorder.Allocated); known || set.Why["allocated"] != "nobody counts it" || set.Call != "StandIn.sample" {
 		t.Errorf("the set is %+v", set)
@@ -96,7 +96,7 @@ func TestExceptionsAreCountedAndTold(t *testing.T) {
 				}
 			}
 			say(p, "assert probe.SESSION.service.sampler.mistakes >= 3; standin.raising = None")
-			if s := pythontest.NextWhere(r, func(s *recorder.Sample) bool { return s.Error == "" }); len(s.Sets) != 1 {
+			if s := pythontest.NextWhere(r, func(s *recorder.Sample) bool { return s.Error == "" }); len(s.Sets) != 2 {
 				t.Errorf("afterwards a sample has %d sets", len(s.Sets))
 			}
 			p.Quiet()

@@ -3,6 +3,9 @@ package python_test
 import (
 	"bytes"
 	"testing"
+
+	"vramscope/recorder"
+	"vramscope/sources/probe/python/pythontest"
 )
 
 // A sample whose sets were put into words before says what its record says.
@@ -84,4 +87,32 @@ print(drained(), seen(False), seen(True))`)
 	if string(out) != want {
 		t.Errorf("the script said %q, want %q", out, want)
 	}
+}
+
+// A process in which no library has memory tells its resident set once a second,
+// and more as often as it is to once there is some.
+func TestSamplesWithoutASetAreSeldom(t *testing.T) {
+	p := pythontest.Start(t, waiting)
+	p.Line()
+	r := pythontest.Read(t, p.Path(), true)
+	before := pythontest.Next[*recorder.Sample](r)
+	for range 2 {
+		sample := pythontest.Next[*recorder.Sample](r)
+		if apart := sample.Ns - before.Ns; len(sample.Sets) != 1 || apart < 900_000_000 {
+			t.Errorf("%d ns after the one before it came a sample with %d sets", apart, len(sample.Sets))
+		}
+		before = sample
+	}
+	resident := before.Sets[0]
+	if used, known := resident.Values.Get(recorder.Used); resident.Of != recorder.OfProcess || resident.Device != "host" ||
+		!known || used < 1<<20 || used > 1<<30 {
+		t.Errorf("the process's own memory is %+v", resident)
+	}
+	p.Say("handle = vramscope_probe.arena('arena', length=100, pointers=lambda: (0, 100))")
+	filled := pythontest.NextWhere(r, func(sample *recorder.Sample) bool { return len(sample.Sets) > 1 })
+	next := pythontest.NextWhere(r, func(sample *recorder.Sample) bool { return sample.Seq == filled.Seq+1 })
+	if next.Ns-filled.Ns < 50_000_000 {
+		t.Errorf("samples with a set are %d ns apart", next.Ns-filled.Ns)
+	}
+	p.Quiet()
 }

@@ -58,6 +58,7 @@ var parts = []string{
 	"calibration",
 	"release",
 	"safepoint",
+	"resident_set",
 	"sampler",
 	"service",
 	"session",

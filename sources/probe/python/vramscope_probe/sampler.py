@@ -3,6 +3,7 @@ import sys
 import time
 
 from .adapter import ADAPTERS, Adapter, Sets, plural
+from .resident_set import ResidentSet
 from .safepoint import described
 
 MAXIMUM_SETS = 512  # of a sample
@@ -20,6 +21,8 @@ class Sampler:
     def __init__(self, src):
         self.src = src  # the name of the source
         self.number = 0  # of the last sample
+        self.tells = True  # a library had something to say in the last sample
+        self._resident = ResidentSet()
         self.mistakes = 0  # exceptions, in all
         self._told = {}  # text -> how often, since the last sample
         self._kept = {}  # adapter -> (nanoseconds, its last sets), for those that are asked seldom
@@ -43,6 +46,8 @@ class Sampler:
         if len(sets) > MAXIMUM_SETS:
             self.note("probe", "a sample lacks %s: it has the first %d" % (plural(len(sets) - MAXIMUM_SETS, "counter set"), MAXIMUM_SETS))
             del sets[MAXIMUM_SETS:]
+        self.tells = bool(sets)
+        sets += self._resident.sets(now)
         record = {"t": "s", "src": self.src, "ns": now, "seq": self.number, "sets": sets}
         if self._told:
             record["err"] = self._trouble()

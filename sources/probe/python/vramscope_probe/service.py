@@ -147,7 +147,7 @@ class Service:
 
     def _turn(self):
         self._open_lost_anew()
-        if self.server.turn(self._patience(monotonic())):
+        if self._looked and self.server.turn(self._patience(monotonic())):  # the first hello tells what was found
             try:
                 self._alarm.receive(4096)
             except OSError:
@@ -210,7 +210,8 @@ class Service:
         return max(0, until - now)
 
     def _next_sample(self):
-        if self.server.watched() or self.recording:
+        # Where no library has memory yet, a look once a second finds one.
+        if (self.server.watched() or self.recording) and self.sampler.tells:
             return self._sampled + self._period
         return self._sampled + IDLE_PERIOD
 

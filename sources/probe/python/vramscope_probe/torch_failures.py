@@ -42,6 +42,12 @@ class TorchFailures:
         if self._asked or self._foreseen:
             return
         self._foreseen = True
+        version = getattr(adapter.library(), "version", None)
+        if version is not None and not (getattr(version, "cuda", None) or getattr(version, "hip", None)):
+            if os.environ.get("VRAMSCOPE_TORCH_HISTORY"):
+                self.note("info", "this torch was built without a device: it keeps no stacks of allocations and tells of "
+                          "no failed one, so no snapshot will come")
+            return
         later = getattr(getattr(adapter.library(), "cuda", None), "_lazy_call", None)
         if later is not None:
             later(lambda: self._initialised(adapter))
