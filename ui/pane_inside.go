@@ -93,6 +93,19 @@ func drawRoots(r grid.Region, pen *grid.Pen, inside *model.Inside, number writeB
 		}
 	} else {
 		for i := range inside.Roots {
+			gap, digits := len(" + "), len(" 1023M")
+			if i == 0 {
+				gap = len("  ")
+			}
+			if r.Width() >= formulaWidth {
+				digits = len(" 1023.9 MiB")
+			}
+			if left := len(inside.Roots) - i; !fitsAllocator(pen.Left()-gap, digits, left > 1, &inside.Roots[i]) {
+				pen.Text(dim, " + ")
+				pen.Count(dim, int64(left), 0)
+				pen.Text(dim, " more")
+				return
+			}
 			if i == 0 {
 				pen.Text(dim, "  ")
 			} else {
@@ -101,6 +114,22 @@ func drawRoots(r grid.Region, pen *grid.Pen, inside *model.Inside, number writeB
 			drawAllocator(pen, number, &inside.Roots[i])
 		}
 	}
+}
+
+// fitsAllocator says whether an allocator fits into so many columns, with numbers of
+// so many digits, before how many more there are.
+func fitsAllocator(columns, digits int, more bool, a *model.Allocator) bool {
+	width := grid.Width(allocatorName(a)) + digits
+	for i := range a.Inner {
+		width += len(", ") + grid.Width(allocatorName(&a.Inner[i])) + digits
+	}
+	if len(a.Inner) > 0 {
+		width += len("()")
+	}
+	if more {
+		width += len(" + 9 more")
+	}
+	return width <= columns
 }
 
 // drawAllocator writes an allocator and, in brackets, those that lie in it.

@@ -81,3 +81,32 @@ func TestALowerBoundFitsItsColumn(t *testing.T) {
 		}
 	}
 }
+
+// TestAllocatorsInOneRow: those that have no room are counted, and no name is cut.
+func TestAllocatorsInOneRow(t *testing.T) {
+	store := model.NewStore(model.Options{})
+	store.Add(model.SourceInfo{ID: "p"})
+	head := recorder.Head{Src: "p", Ns: 1}
+	var sets []recorder.CounterSet
+	for _, name := range []string{"render pool", "arena of shot 12", "another library's pool"} {
+		sets = append(sets, counterSet(name, recorder.OfPool, name, fixtureGPU, "", "its own", map[recorder.Counter]int64{recorder.Reserved: 223 * mib}))
+	}
+	for _, record := range []recorder.Record{
+		&recorder.Hello{Head: head, Proto: 1, Min: 1, Kind: recorder.KindProcess, Name: "render.py"}, &recorder.Sample{Head: head, Sets: sets},
+	} {
+		if err := store.Fold("p", record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newScreen(t, store.Snapshot(1, 0), layout.Overview, 120, 32)
+	for width := 50; width < 130; width++ {
+		g := grid.New(grid.NewStyles(themes.All()[0], themes.NoColor), themes.UnicodeGlyphs())
+		g.Resize(width, 1)
+		insidePane{}.draw(g.All(), &d.scene, false)
+		text := strings.TrimSpace(textIn(g.All()))
+		last := text[strings.LastIndex(text, "+")+1:]
+		if !strings.HasSuffix(text, " more") && !strings.HasSuffix(text, "another library's pool 223M") && !strings.HasSuffix(text, "another library's pool 223.0 MiB") {
+			t.Errorf("in %d columns it ends in %q: %q", width, last, text)
+		}
+	}
+}
