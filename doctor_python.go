@@ -62,7 +62,7 @@ func diagnosePython(process *attach.Process) (good bool, what, how string) {
 // that is a child of one, when it is seen. place is where its socket will be, and
 // isHere whether it is looked for there.
 func diagnoseLaunched(process *attach.Process, what, place string, isHere bool) (good bool, told, how string) {
-	forked, library := launch.ForkedFrom(process.PID), process.GPULibrary()
+	forked, library := process.ForkedFrom(), process.GPULibrary()
 	when := "the probe starts with the first GPU library that it loads"
 	switch {
 	case forked > 0 && library != "":

@@ -52,7 +52,7 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 	// What came of that has come; from now on it is from outside, and passed on.
 	signal.Stop(broken)
 	signal.Notify(broken, syscall.SIGPIPE)
-	child, err := launch.Start(argv, r.door.Environment(os.Environ(), r.options))
+	child, err := launch.Start(argv, r.door.Environment(withSocketsOfHere(os.Environ()), r.options))
 	if err != nil {
 		if r.tape != nil {
 			_, _, _ = r.tape.end("the program did not start", launch.Exit{})
@@ -71,6 +71,22 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 		return exitError{code: exit.Status()}
 	}
 	return nil
+}
+
+// withSocketsOfHere is an environment whose relative place for sockets is an
+// absolute one: a program that goes elsewhere has its sockets where they are
+// looked for.
+func withSocketsOfHere(environment []string) []string {
+	for i, variable := range environment {
+		directory, isPlace := strings.CutPrefix(variable, probe.DirectoryVariable+"=")
+		if !isPlace || directory == "" {
+			continue
+		}
+		if absolute, err := filepath.Abs(directory); err == nil {
+			environment[i] = probe.DirectoryVariable + "=" + absolute
+		}
+	}
+	return environment
 }
 
 // prepareRun makes everything that can fail before the program starts.

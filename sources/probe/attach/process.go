@@ -282,6 +282,24 @@ func (p *Process) SocketDirectory() string {
 	return probe.PlaceOf(p.Variable, working)
 }
 
+// ForkedFrom is the parent of a process that is a fork of it and has executed
+// nothing since, 0 for another, and for one whose parent has ended.
+func (p *Process) ForkedFrom() int {
+	stat := string(p.file("stat"))
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil || parent <= 1 {
+		return 0
+	}
+	if image := probe.Image(p.PID); image == "" || image != probe.Image(parent) {
+		return 0
+	}
+	return parent
+}
+
 // gpuLibraries are the folders of compiled parts of GPU libraries, by the names of
 // the libraries.
 var gpuLibraries = []struct{ folder, library string }{

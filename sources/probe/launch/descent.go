@@ -5,8 +5,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"vramscope/sources/probe"
 )
 
 // Holds says whether a process belongs to the program that was started with
@@ -33,23 +31,6 @@ func Processes() (pids []int, err error) {
 		}
 	}
 	return pids, nil
-}
-
-// ForkedFrom is the parent of a process that is a fork of it and has executed
-// nothing since, 0 for another, and for one whose parent has ended.
-func ForkedFrom(pid int) int {
-	fields := statFields(pid)
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, err := strconv.Atoi(fields[1])
-	if err != nil || parent <= 1 {
-		return 0
-	}
-	if image := probe.Image(pid); image == "" || image != probe.Image(parent) {
-		return 0
-	}
-	return parent
 }
 
 // doorOf is the target of the door that a process was started with, "" where

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"vramscope/sources/probe"
 )
 
 // The variables that the probe reads. They reach the program's children too.
@@ -154,12 +152,6 @@ func (d *Door) Environment(base []string, options Options) []string {
 	if strings.TrimSpace(variable(base, daemonVariable)) == "" {
 		set[daemonVariable] = "0"
 	}
-	if directory := variable(base, probe.DirectoryVariable); directory != "" && !filepath.IsAbs(directory) {
-		// A program that goes elsewhere has its sockets where they are looked for.
-		if absolute, err := filepath.Abs(directory); err == nil {
-			set[probe.DirectoryVariable] = absolute
-		}
-	}
 	paths, outer := "", ""
 	kept := make([]string, 0, len(base)+len(set)+1)
 	for _, variable := range base {
@@ -177,7 +169,7 @@ func (d *Door) Environment(base []string, options Options) []string {
 		kept = append(kept, variable)
 	}
 	set[pathVariable] = d.searchPath(paths, outer)
-	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, HandOffsVariable, daemonVariable, probe.DirectoryVariable} {
+	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, HandOffsVariable, daemonVariable} {
 		if value, ok := set[name]; ok {
 			kept = append(kept, name+"="+value)
 		}
