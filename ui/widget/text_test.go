@@ -17,11 +17,11 @@ func TestHintBar(t *testing.T) {
 	checkPictures(t, []picture{
 		{
 			"of a tree", 120, 1, bar(keymap.Tree, false),
-			" r reclaim  R force  B rebuild  P reset floor  H headroom  m record  Space open/close  E open all        ? help  q quit", "",
+			" r reclaim  R force  B rebuild  P reset  H headroom  m record  Space open/close  E open all  T flame     ? help  q quit", "",
 		},
 		{
 			"read-only", 80, 1, bar(keymap.List, true),
-			" (r reclaim)  (R force)  (B rebuild)  (P reset floor)            ? help  q quit", "",
+			" (r reclaim)  (R force)  (B rebuild)  (P reset)  (H headroom)    ? help  q quit", "",
 		},
 		{"narrow", 40, 1, bar(keymap.List, false), " r reclaim  R force      ? help  q quit", ""},
 		{"narrower", 12, 1, bar(keymap.List, false), "     q quit", ""},
