@@ -44,9 +44,12 @@ class DefaultPoolAdapter(Adapter):
         return face
 
     def counters(self, ordinal):
-        """The pool's counters, or None where nobody has used it."""
-        reserved, used, reserved_high, used_high = DRIVER.pool_attributes(
-            ordinal, DRIVER.RESERVED, DRIVER.USED, DRIVER.RESERVED_HIGH, DRIVER.USED_HIGH)
+        """The pool's counters, or None where nobody has used it. One is asked for
+        before the others: each answer costs the render a moment."""
+        reserved_high, = DRIVER.pool_attributes(ordinal, DRIVER.RESERVED_HIGH)
+        if reserved_high == 0:
+            return None
+        reserved, used, used_high = DRIVER.pool_attributes(ordinal, DRIVER.RESERVED, DRIVER.USED, DRIVER.USED_HIGH)
         if reserved is None or not (reserved or used or reserved_high or used_high):
             return None
         return {"reserved": reserved, "allocated": used, "peak_reserved": reserved_high, "peak_allocated": used_high}

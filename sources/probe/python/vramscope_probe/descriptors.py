@@ -20,6 +20,7 @@ LOWEST, OF_LIMIT = 600, 1024
 STAT_SIZE = 256  # bytes, more than any kernel's; device and inode come first, of 64 bits each
 READ_AT_ONCE = 64 << 10  # bytes
 SENT_HOLDING = 16 << 10  # bytes that are copied faster than the interpreter changes hands
+READ_HOLDING = 4 << 10  # the same of a read
 
 _FLAGS = getattr(socket, "MSG_NOSIGNAL", 0)
 # These keep the interpreter: to change hands twice would cost the render more
@@ -28,6 +29,9 @@ _holding = ctypes.PyDLL(None, use_errno=True)
 _send_holding = _holding.send
 _send_holding.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int)
 _send_holding.restype = ctypes.c_ssize_t
+_read_holding = _holding.read
+_read_holding.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+_read_holding.restype = ctypes.c_ssize_t
 _accept_holding = _holding.accept4
 _accept_holding.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 _socket_holding = _holding.socket
@@ -107,9 +111,14 @@ class Descriptor:
         return sent if sent >= 0 else _raise()
 
     def receive(self, size):
-        """At most size bytes, b"" where the other end hung up. Raises OSError."""
+        """At most size bytes, b"" where the other end hung up. The interpreter is
+        not let go for a few lines. Raises OSError."""
         self._ensure()
-        return os.read(self.number, size)
+        if size > READ_HOLDING:
+            return os.read(self.number, size)
+        buffer = ctypes.create_string_buffer(size)
+        got = _read_holding(self.number, buffer, size)
+        return ctypes.string_at(buffer, got) if got >= 0 else _raise()
 
     def accept(self):
         """The next connection to a listener. Raises OSError."""

@@ -27,7 +27,7 @@ class CudaDriver:
     RELAXED = 2  # the capture mode of a thread
 
     def __init__(self):
-        self._library = None
+        self._library = self._exchange = None
         self._next_look = 0.0
         self._devices = []
 
@@ -39,6 +39,8 @@ class CudaDriver:
             path = self._mapped()
             if path:
                 try:
+                    # It waits for nobody, so the interpreter is not let go for it.
+                    self._exchange = getattr(ctypes.PyDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_LAZY), "cuThreadExchangeStreamCaptureMode", None)
                     self._library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
                 except (OSError, AttributeError):
                     pass
@@ -76,11 +78,10 @@ class CudaDriver:
         capture. As any thread is, even to ask a memory pool for a number spoils
         such a capture; a RELAXED one spoils none by what it asks, allocates or
         frees, only by waiting for the device. Is the mode that it was before."""
-        library = self.library()
-        if library is None or mode is None or not hasattr(library, "cuThreadExchangeStreamCaptureMode"):
+        if self.library() is None or self._exchange is None or mode is None:
             return None
         before = ctypes.c_int(mode)
-        return before.value if library.cuThreadExchangeStreamCaptureMode(ctypes.byref(before)) == 0 else None
+        return before.value if self._exchange(ctypes.byref(before)) == 0 else None
 
     @contextlib.contextmanager
     def beside_captures(self):

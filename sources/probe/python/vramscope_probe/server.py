@@ -40,6 +40,7 @@ class Server:
         self._count = 0
         self._poll = select.poll()
         self._others = []  # Descriptors that are not the server's own
+        self.stirred = True  # the last turn found something on a descriptor
         self._by_descriptor = {}
         self._listener = self._file = None
         self._listen()
@@ -118,7 +119,9 @@ class Server:
         if late:
             patience = min(patience, max(0, self._next_limit() - time.monotonic_ns()))
         others = []
-        for descriptor, event in self._poll.poll((patience + 999_999) // 1_000_000 if patience > 0 else 0):
+        events = self._poll.poll((patience + 999_999) // 1_000_000 if patience > 0 else 0)
+        self.stirred = bool(events)
+        for descriptor, event in events:
             reader = self._by_descriptor.get(descriptor)
             if reader is not None:
                 self._serve(reader, event)

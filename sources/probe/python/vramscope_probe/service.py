@@ -23,6 +23,7 @@ STATE_PERIOD = 10_000_000_000  # nanoseconds between states
 ANEW_PERIOD = 200_000_000  # nanoseconds between two attempts to open again what the program closed
 AWAITED_TIME = 60_000_000_000  # nanoseconds that a run's recorder may take to come
 AWAITED_ENTRIES = 1 << 15  # of the outlet, which wait for it
+HELD_PERIOD = 500_000_000  # nanoseconds between two looks at the descriptors while nothing comes
 RETRY_PERIOD = 100_000_000  # nanoseconds after which a command is offered again
 REST_AFTER_MISTAKE = 0.2  # seconds, so that a mistake that stays costs little
 
@@ -43,6 +44,7 @@ class Service:
         self._abilities = abilities
         self._can = {"have": [], "cmds": [], "nocmds": {}, "gpus": [], "safe": "pending"}
         self._epoch = 0  # the thread of an older one ends
+        self._relaxed = False  # the thread is in the capture mode that spoils none
         self._thread = None
         self._why = None  # why it ends
         self._state_due = False
@@ -51,6 +53,7 @@ class Service:
         self._looked = 0  # moment at which the libraries were last looked for
         self._offered = 0  # moment at which the pending order was offered last
         self._awaited = AWAITED_TIME if os.environ.get("VRAMSCOPE_SNAPSHOTS") else 0  # see _await_recorder
+        self._held_at = 0  # moment at which the descriptors were last found to be there, or were not
         self._anew_at = 0  # moment at which lost descriptors were last opened anew
         self._alarm, self._ring = open_pair()
         try:
@@ -134,6 +137,7 @@ class Service:
         try:
             if before is not None:
                 before.join()
+            self._relaxed = False
             while self._epoch == epoch and self._why is None:
                 try:
                     self._turn()
@@ -146,14 +150,16 @@ class Service:
             pass  # there is nobody to tell
 
     def _turn(self):
-        self._open_lost_anew()
+        if self.server.stirred or monotonic() - self._held_at >= HELD_PERIOD:
+            self._open_lost_anew()
         if self._looked and self.server.turn(self._patience(monotonic())):  # the first hello tells what was found
             try:
                 self._alarm.receive(4096)
             except OSError:
                 pass
         now = monotonic()
-        DRIVER.capture_mode(DRIVER.RELAXED)  # this thread's, for what the libraries ask when they are asked
+        if not self._relaxed:  # so that what the libraries ask, too, when they are asked, spoils no capture
+            self._relaxed = DRIVER.capture_mode(DRIVER.RELAXED) is not None
         OUTLET.armed = self._await_recorder(now) or self.recording or self.server.interest()
         self._hand_on()
         if SAFE_POINT.outcomes or self.server.ledger.pending is not None:
@@ -178,7 +184,10 @@ class Service:
 
     def _open_lost_anew(self):
         """Opens what the program has closed under the probe: it closes numbers
-        whose meaning it does not know, and is to be watched all the same."""
+        whose meaning it does not know, and is to be watched all the same. What
+        uses a number asks for itself whose it is; a lost one of which nobody
+        hears is found here."""
+        self._held_at = monotonic()
         listens = self.server.forget_lost()
         has_alarm = self._alarm.is_own() and self._ring.is_own()
         if listens and has_alarm:
