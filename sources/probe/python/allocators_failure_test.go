@@ -223,3 +223,17 @@ func TestStackHistoryIsTurnedOnWhenAskedForAndSaysWhatItCosts(t *testing.T) {
 		r.Quiet()
 	}
 }
+
+// TestATorchThatIsBeingImportedIsForeseenLater: it is looked at before it is
+// whole, and once it is, the first allocation is still to have its stack.
+func TestATorchThatIsBeingImportedIsForeseenLater(t *testing.T) {
+	r := startAllocators(t, "import types")
+	r.run("half, calls, failures = types.SimpleNamespace(), [], type(vramscope_probe.TORCH_FAILURES)()")
+	r.run("adapter = types.SimpleNamespace(library=lambda: half)")
+	for _, line := range []string{"pass", "half.cuda = types.SimpleNamespace(_lazy_call=calls.append)", "pass"} {
+		r.run(line + "; failures.foresee(adapter)")
+	}
+	if n := r.ask("len(calls)"); n != "1" {
+		t.Errorf("torch was asked %s times to call as it initialises CUDA", n)
+	}
+}

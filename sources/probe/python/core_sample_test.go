@@ -108,6 +108,11 @@ func TestSamplesWithoutASetAreSeldom(t *testing.T) {
 		!known || used < 1<<20 || used > 1<<30 {
 		t.Errorf("the process's own memory is %+v", resident)
 	}
+	// Fewer are sent, not made: a program may get memory and die of it at once.
+	p.Say("service = vramscope_probe.SESSION.service; print(service._next_sample() - service._sampled == service._period)")
+	if line := p.Line(); line != "True" {
+		t.Errorf("whether the next sample is due as if there were memory: %s", line)
+	}
 	p.Say("handle = vramscope_probe.arena('arena', length=100, pointers=lambda: (0, 100))")
 	filled := pythontest.NextWhere(r, func(sample *recorder.Sample) bool { return len(sample.Sets) > 1 })
 	next := pythontest.NextWhere(r, func(sample *recorder.Sample) bool { return sample.Seq == filled.Seq+1 })

@@ -47,7 +47,7 @@ class Sampler:
             self.note("probe", "a sample lacks %s: it has the first %d" % (plural(len(sets) - MAXIMUM_SETS, "counter set"), MAXIMUM_SETS))
             del sets[MAXIMUM_SETS:]
         self.tells = bool(sets)
-        sets += self._resident.sets(now, self.tells)
+        sets += self._resident.sets(now, sets)
         record = {"t": "s", "src": self.src, "ns": now, "seq": self.number, "sets": sets}
         if self._told:
             record["err"] = self._trouble()

@@ -219,8 +219,7 @@ class Service:
         return max(0, until - now)
 
     def _next_sample(self):
-        # Where no library has memory yet, a look once a second finds one.
-        if (self.server.watched() or self.recording) and self.sampler.tells:
+        if self.server.watched() or self.recording:
             return self._sampled + self._period
         return self._sampled + IDLE_PERIOD
 
@@ -261,7 +260,11 @@ class Service:
         if self.server.unencoded:
             self.sampler.note("probe", "%s too long to be sent" % plural(self.server.unencoded, "record"))
             self.server.unencoded = 0
-        self.server.publish_sample(self.sampler.sample(look))
+        sample = self.sampler.sample(look)
+        if self.sampler.tells or look or "err" in sample:
+            self.server.publish_sample(sample)
+        else:  # no library has memory yet, and one that gets some may die of it at once
+            self.sampler.number -= 1
 
     def _state(self):
         """Gives the whole state to those who need it. Strings that it names go

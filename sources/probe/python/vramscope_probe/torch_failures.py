@@ -41,6 +41,9 @@ class TorchFailures:
         torch is loaded and CUDA is not; costs a test once that was done."""
         if self._asked or self._foreseen:
             return
+        later = getattr(getattr(adapter.library(), "cuda", None), "_lazy_call", None)
+        if later is None:
+            return  # torch is still being imported
         self._foreseen = True
         version = getattr(adapter.library(), "version", None)
         if version is not None and not (getattr(version, "cuda", None) or getattr(version, "hip", None)):
@@ -48,9 +51,7 @@ class TorchFailures:
                 self.note("info", "this torch was built without a device: it keeps no stacks of allocations and tells of "
                           "no failed one, so no snapshot will come")
             return
-        later = getattr(getattr(adapter.library(), "cuda", None), "_lazy_call", None)
-        if later is not None:
-            later(lambda: self._initialised(adapter))
+        later(lambda: self._initialised(adapter))
 
     def _initialised(self, adapter):
         """Called by torch on the thread that initialises CUDA."""
