@@ -10,8 +10,8 @@ import (
 
 // firstOf is what is looked at while nobody has chosen: the program that was looked
 // at so far, else of those that live the one that began first, since a program
-// begins before those that it starts; else the first of all. nil where there is
-// nothing.
+// begins before those that it starts; else the first of a recording's programs, else
+// the first of all. nil where there is nothing.
 func (d *Dashboard) firstOf(shown *model.Snapshot) *model.SourceView {
 	if view := shown.Find(d.began); view != nil {
 		return view
@@ -27,6 +27,12 @@ func (d *Dashboard) firstOf(shown *model.Snapshot) *model.SourceView {
 		d.began = first.ID
 	case len(shown.Sources) > 0:
 		first = shown.Sources[0]
+		for _, view := range shown.Sources {
+			// In a recording, the machine may have spoken before its programs.
+			if view.Kind == recorder.KindProcess && view.File != "" {
+				return view
+			}
+		}
 	}
 	return first
 }
