@@ -119,18 +119,15 @@ func (v *SourceView) hostSet() *recorder.CounterSet {
 }
 
 // IsResident says of a counter set that it is what a process itself has of the
-// machine's memory: its resident set, which no driver counts and which what its
-// allocators reserve there lies in.
+// machine's memory alone: its resident set, which no driver counts and which what
+// its allocators reserve there lies in.
 func IsResident(set *recorder.CounterSet) bool {
-	return set.Of == recorder.OfProcess && set.Device == HostDevice
+	return set.Of == recorder.OfProcess && set.Device == HostDevice && !set.Values.Known(recorder.Used)
 }
 
 // resident is the process's resident set.
 func (v *SourceView) resident() Figure {
 	for i := range v.Sets {
-		if set := &v.Sets[i]; IsResident(set) && set.Values.Known(recorder.Used) {
-			return v.Figure(set, recorder.Used)
-		}
 		if v.Sets[i].Values.Known(recorder.Resident) {
 			return v.Figure(&v.Sets[i], recorder.Resident)
 		}

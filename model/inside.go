@@ -135,9 +135,6 @@ func isAllocator(set *recorder.CounterSet) bool {
 // processFigure is a process's bytes on a device as the driver counts them: as
 // the device's source says, or else as the process itself read it.
 func processFigure(subject *SourceView, beside []*SourceView, device string) Figure {
-	if device == HostDevice {
-		return missing("no driver counts what a process has of the machine's memory")
-	}
 	if subject.Hello != nil {
 		for _, view := range beside {
 			if view.Kind != recorder.KindDevice {
@@ -150,9 +147,12 @@ func processFigure(subject *SourceView, beside []*SourceView, device string) Fig
 	}
 	for i := range subject.Sets {
 		set := &subject.Sets[i]
-		if set.Of == recorder.OfProcess && !IsResident(set) && (set.Device == device || set.Device == "") && set.Values.Known(recorder.Used) {
+		if set.Of == recorder.OfProcess && (set.Device == device || set.Device == "") && set.Values.Known(recorder.Used) {
 			return subject.Figure(set, recorder.Used)
 		}
+	}
+	if device == HostDevice {
+		return missing("no driver counts what a process has of the machine's memory")
 	}
 	return missing("the driver's figure for " + subject.title() + " is not known here")
 }

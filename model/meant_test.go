@@ -34,7 +34,7 @@ func TestAKeyMeetsWhoHasMemoryThere(t *testing.T) {
 		program("on the host", 12, set("torch:cpu", recorder.OfPool, "host", recorder.Reserved, 1<<26)),
 		program("reads it", 13, set("device:0", recorder.OfDevice, "GPU-1", recorder.Free, 1<<30)),
 		program("nothing taken", 14, set("torch:0", recorder.OfPool, "GPU-1", recorder.Reserved, 0)),
-		program("resident", 15, set("process", recorder.OfProcess, "host", recorder.Used, 1<<30)),
+		program("resident", 15, set("process", recorder.OfProcess, "host", recorder.Resident, 1<<30)),
 		program("the driver counts it", 16),
 		program("torch on it", 18, set("torch:0", recorder.OfPool, "GPU-1", recorder.Reserved, 1<<30)),
 		program("does not say how much", 19, counters("rmm", recorder.OfPool, "GPU-1", "", nil)),

@@ -59,8 +59,8 @@ func withScopes(view *model.SourceView) (n int) {
 
 // arenaOf is the arena looked at: the one that was chosen, else the newest that
 // lives and has been used, else the newest that lives, else the newest with scopes,
-// else the newest. One that
-// manages no memory comes after all that do. nil when the source has none.
+// else the newest. One that manages no memory comes after all that do. nil when the
+// source has none.
 func (c *choices) arenaOf(view *model.SourceView) *model.ArenaView {
 	if arena := findArena(view, c.arena); arena != nil {
 		return arena

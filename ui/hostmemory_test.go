@@ -135,7 +135,7 @@ func TestAMomentBeforeTheFirstState(t *testing.T) {
 // of one on a GPU, too.
 func TestResidentMemoryIsShown(t *testing.T) {
 	resident := recorder.CounterSet{ID: "process", Of: recorder.OfProcess, Device: model.HostDevice, Call: "/proc/self/statm"}
-	resident.Values.Set(recorder.Used, 900*mib)
+	resident.Values.Set(recorder.Resident, 900*mib)
 	cpu := newFixture(t)
 	cpu.stream.Emit(&recorder.Sample{Head: cpu.stream.Head(), Sets: []recorder.CounterSet{resident}})
 	cpu.fold(&recorder.Hello{Head: cpu.stream.Head(), Proto: recorder.Protocol, Min: recorder.MinimumProtocol, Kind: recorder.KindProcess, Name: "loop.py", PID: 8098})

@@ -51,7 +51,7 @@ var (
 	deviceCounters  = [...]namedCounter{{"used", recorder.Used}, {"free", recorder.Free}}
 	processCounters = [...]namedCounter{{"by the driver", recorder.Used}}
 	// of a process's share of the machine's memory
-	residentCounters = [...]namedCounter{{"resident", recorder.Used}}
+	residentCounters = [...]namedCounter{{"resident", recorder.Resident}}
 	poolCounters     = [...]namedCounter{{"allocated", recorder.Allocated}, {"reserved", recorder.Reserved}, {"free", recorder.Free}}
 	arenaCounters    = [...]namedCounter{{"forward", recorder.Forward}, {"reverse", recorder.Reverse}, {"high-water", recorder.HighWater}}
 	peakCounters     = [...]namedCounter{{"reported", recorder.PeakReported}}

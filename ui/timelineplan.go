@@ -182,13 +182,13 @@ func (p *timelinePlan) addDevice(s *scene) {
 	}
 	for i := range s.newest.Sets {
 		set := &s.newest.Sets[i]
-		if set.Of == recorder.OfProcess && set.Values.Known(recorder.Used) {
-			name := "by the driver"
-			if model.IsResident(set) {
-				name = "resident"
-			}
+		name, counter := "by the driver", recorder.Used
+		if model.IsResident(set) {
+			name, counter = "resident", recorder.Resident
+		}
+		if set.Of == recorder.OfProcess && set.Values.Known(counter) {
 			p.series = append(p.series, plannedSeries{name: name, style: grid.Of(themes.Used), kind: widget.Dotted,
-				counters: []counterPart{{s.newest, set.ID, recorder.Used}}})
+				counters: []counterPart{{s.newest, set.ID, counter}}})
 			return
 		}
 	}

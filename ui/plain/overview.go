@@ -124,8 +124,8 @@ var plainCounters = [...]recorder.Counter{
 }
 
 func (p *page) set(view *model.SourceView, set *recorder.CounterSet) {
-	if used := view.Figure(set, recorder.Used); model.IsResident(set) && used.Known {
-		p.line(1, "host memory of the process: %s", size(used.Value))
+	if resident := view.Figure(set, recorder.Resident); model.IsResident(set) && resident.Known {
+		p.line(1, "host memory of the process: %s", size(resident.Value))
 		return
 	}
 	text := ""

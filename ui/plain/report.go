@@ -86,8 +86,11 @@ func (p *page) sets(s *model.SourceReport) {
 		if set.Of == recorder.OfArena {
 			continue // the arenas have a section of their own
 		}
-		text := ""
-		for _, counter := range plainCounters {
+		text, counters := "", plainCounters[:]
+		if isResident(set) {
+			counters = []recorder.Counter{recorder.Resident}
+		}
+		for _, counter := range counters {
 			row, ok := set.Counters[counter.String()]
 			if !ok {
 				continue
@@ -105,7 +108,7 @@ func (p *page) sets(s *model.SourceReport) {
 				text += " (most " + size(row.Max) + " after " + duration(row.At) + ")"
 			}
 		}
-		if set.Of == recorder.OfProcess && set.Device == model.HostDevice && text != "" {
+		if isResident(set) && text != "" {
 			p.line(1, "host memory of the process: %s", text)
 			continue
 		}
@@ -123,6 +126,12 @@ func (p *page) sets(s *model.SourceReport) {
 			p.line(2, "%s is not known: %s", counter, set.Why[counter])
 		}
 	}
+}
+
+// isResident says of a set what model.IsResident does.
+func isResident(set *model.SetReport) bool {
+	_, counted := set.Counters[recorder.Used.String()]
+	return set.Of == recorder.OfProcess && set.Device == model.HostDevice && !counted
 }
 
 // leastMatters says of a counter that how little of it there was is what one wants to

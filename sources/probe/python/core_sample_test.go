@@ -104,7 +104,7 @@ func TestSamplesWithoutASetAreSeldom(t *testing.T) {
 		before = sample
 	}
 	resident := before.Sets[0]
-	if used, known := resident.Values.Get(recorder.Used); resident.Of != recorder.OfProcess || resident.Device != "host" ||
+	if used, known := resident.Values.Get(recorder.Resident); resident.Of != recorder.OfProcess || resident.Device != "host" ||
 		!known || used < 1<<20 || used > 1<<30 {
 		t.Errorf("the process's own memory is %+v", resident)
 	}

@@ -28,7 +28,7 @@ class ResidentSet:
             self._read_at, self._sets = now, []
             try:
                 pages = int(read_file("/proc/self/statm", STATM_SIZE).split()[1])
-                self._sets = [self._face.with_counters({"used": pages * os.sysconf("SC_PAGE_SIZE")})]
+                self._sets = [self._face.with_counters({"resident": pages * os.sysconf("SC_PAGE_SIZE")})]
             except (OSError, ValueError, IndexError):
                 pass
         return self._sets
