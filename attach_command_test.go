@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,22 +14,12 @@ func startPython(t *testing.T, environment []string, interpreter, name string) i
 	t.Helper()
 	command := exec.Command(interpreter, script(t, name, "import select\nprint('ready', flush=True)\nwhile not select.select([0], [], [], 0.01)[0]: pass\n"))
 	command.Env = environment
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := converse(t, command)
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = command.Wait()
 	})
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("%s said %q, %v", interpreter, line, err)
 	}
 	return command.Process.Pid

@@ -24,17 +24,7 @@ func TestDoctorOnForksAndOtherPlaces(t *testing.T) {
 		t.Helper()
 		command := exec.Command(binary(t), "run", "--", "python3", "-c", text)
 		command.Env = append(slices.Clone(environment), variables...)
-		in, err := command.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := command.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, out := converse(t, command)
 		t.Cleanup(func() {
 			_ = in.Close()
 			_ = command.Wait()

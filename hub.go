@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -218,7 +217,7 @@ func verdict(err error) (status model.Status, why string, again bool) {
 	case errors.As(err, &dial):
 		return model.StatusStale, err.Error(), true
 	case errors.As(err, &end) && end.Gone:
-		return model.StatusEnded, strings.TrimPrefix(err.Error(), end.ID+" "), false // it stands in the program's own line
+		return model.StatusEnded, end.Why(), false // it stands in the program's own line
 	case errors.As(err, &end), isSilent(err):
 		return model.StatusStale, err.Error(), true
 	case errors.As(err, &cut):

@@ -189,7 +189,7 @@ func endedBeforeCalibration(view *model.SourceView, path string) error {
 
 // helloTime is how long a busy program is waited for that has not said hello: as
 // long as a command may wait in it.
-const helloTime = 30 * time.Second
+const helloTime = commandWait
 
 // obey sends a command and waits for its final answer.
 func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandArgs, hold hold) (*recorder.Ack, error) {

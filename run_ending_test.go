@@ -39,13 +39,7 @@ raise SystemExit(9)
 	path := filepath.Join(t.TempDir(), "run.vscope")
 	command := exec.Command(binary(t), "run", "--record", path, "--", "python3", first, second)
 	command.Env = append(testEnvironment(t), standIns(t)...)
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := feed(t, command)
 	for _, name := range []string{"first.py", "second.py"} {
 		waitReported(t, path, func(report model.Report) bool {
 			return slices.ContainsFunc(report.Sources, func(s model.SourceReport) bool { return s.Name == name && len(s.Sets) > 0 })
@@ -83,13 +77,7 @@ func TestRecordingSaysOfAFaultWhatItWas(t *testing.T) {
 			argv := append([]string{"run", "--record", path, "--"}, append(c.argv, "python3", script(t, "render.py", c.script))...)
 			command := exec.Command(binary(t), argv...)
 			command.Env = append(testEnvironment(t), standIns(t)...)
-			in, err := command.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			in := feed(t, command)
 			waitReported(t, path, func(report model.Report) bool { _, there := endings(report)["render.py"]; return there })
 			_ = in.Close()
 			_ = command.Wait()

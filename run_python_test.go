@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -193,18 +192,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 	command.Env = append(testEnvironment(t), standIns(t)...)
 	var problems strings.Builder
 	command.Stderr = &problems
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "out of memory\n" {
+	in, out := converse(t, command)
+	if line, err := out.ReadString('\n'); err != nil || line != "out of memory\n" {
 		t.Fatalf("the program said %q, %v", line, err)
 	}
 	waitReported(t, path, func(report model.Report) bool { return len(report.Sources) > 0 && len(report.Sources[0].OOMs) > 0 })
@@ -271,13 +260,7 @@ exit 9
 	command.Env = append(testEnvironment(t), standIns(t)...)
 	var problems strings.Builder
 	command.Stderr = &problems
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := feed(t, command)
 	ranks := func(report model.Report) (found map[int]bool) {
 		found = map[int]bool{}
 		for _, source := range report.Sources {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -275,19 +274,8 @@ func TestRunOutlivedByItsProgram(t *testing.T) {
 	temporary := t.TempDir()
 	command := exec.Command(binary(t), "run", "--record", filepath.Join(t.TempDir(), "run.vscope"), "--", "sh", "-c", "echo $$; read line; echo still $line")
 	command.Env = append(testEnvironment(t), "TMPDIR="+temporary)
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said := bufio.NewReader(out)
-	if _, err := said.ReadString('\n'); err != nil {
+	in, out := converse(t, command)
+	if _, err := out.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Process.Signal(syscall.SIGKILL); err != nil {
@@ -297,7 +285,7 @@ func TestRunOutlivedByItsProgram(t *testing.T) {
 	if _, err := in.Write([]byte("here\n")); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := said.ReadString('\n'); err != nil || line != "still here\n" {
+	if line, err := out.ReadString('\n'); err != nil || line != "still here\n" {
 		t.Errorf("the program said %q, %v", line, err)
 	}
 	if left, _ := os.ReadDir(temporary); len(left) > 0 {
@@ -352,13 +340,7 @@ kept = torch.empty(1 << 20)
 os.read(0, 1)
 `)
 	command.Env, command.Dir = append(append(testEnvironment(t), standIns(t)...), probe.DirectoryVariable+"=sockets"), directory
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := feed(t, command)
 	path := filepath.Join(directory, "run.vscope")
 	waitReported(t, path, func(report model.Report) bool { return len(endings(report)) > 0 })
 	_ = in.Close()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,22 +15,12 @@ func alganDaemonHere(t *testing.T, environment []string) int {
 	t.Helper()
 	daemon := exec.Command("python3", "-m", "algan.daemon")
 	daemon.Env = environment
-	in, err := daemon.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := daemon.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := daemon.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := converse(t, daemon)
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = daemon.Wait()
 	})
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("the daemon says %q, %v", line, err)
 	}
 	return daemon.Process.Pid

@@ -92,7 +92,7 @@ func withSocketsOfHere(environment []string) []string {
 // prepareRun makes everything that can fail before the program starts.
 func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun, error) {
 	r := &programRun{program: p, flags: flags,
-		options: launch.Options{HideArgv: flags.hide, Rate: flags.rate, TorchHistory: flags.history}}
+		options: launch.Options{HideArgv: flags.hide, Rate: flags.rate, TorchHistory: flags.history, Recorded: flags.record != ""}}
 	var err error
 	if r.options.Snapshots, err = flags.snapshots(time.Now()); err != nil {
 		return nil, err

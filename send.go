@@ -112,10 +112,7 @@ func target(ctx context.Context, h *hub, source string) (view *model.SourceView,
 	if view, err = findSource(h.Snapshot(), source); err != nil {
 		return nil, err
 	}
-	h.waitUntil(ctx, firstNumbersTime, func(_ *hub, snapshot *model.Snapshot) bool {
-		now := snapshot.Find(view.ID)
-		return now == nil || len(now.Sets) > 0 || now.Trouble != "" || now.Status >= model.StatusEnded
-	})
+	h.untilNumbers(ctx, view.ID, firstNumbersTime)
 	if now := h.Snapshot().Find(view.ID); now != nil {
 		view = now
 	}

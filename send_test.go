@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"os"
 	"os/exec"
@@ -37,22 +36,12 @@ func TestSendSaysWhatItWaitsFor(t *testing.T) {
 				}
 				command.Env = append(command.Env, variable)
 			}
-			in, err := command.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := command.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			in, out := converse(t, command)
 			t.Cleanup(func() {
 				_ = command.Process.Kill()
 				_ = command.Wait()
 			})
-			line, err := bufio.NewReader(out).ReadString('\n')
+			line, err := out.ReadString('\n')
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -126,15 +126,14 @@ func silence(name probe.Name) string {
 }
 
 // socketOf is the name of the socket of a source's program.
-func socketOf(view *model.SourceView) (name probe.Name, ok bool) {
-	id, isProgram := strings.CutPrefix(view.Source, "pid:")
-	if !isProgram {
-		return name, false
-	}
-	pid, start, _ := strings.Cut(id, "-")
-	number, err := strconv.Atoi(pid)
-	began, wrong := strconv.ParseUint(start, 10, 64)
-	return probe.Name{PID: number, Start: began}, err == nil && wrong == nil
+func socketOf(view *model.SourceView) (name probe.Name, ok bool) { return probe.ParseID(view.Source) }
+
+// untilNumbers waits so long until a source tells numbers, or cannot.
+func (h *hub) untilNumbers(ctx context.Context, id string, patience time.Duration) {
+	h.waitUntil(ctx, patience, func(_ *hub, snapshot *model.Snapshot) bool {
+		now := snapshot.Find(id)
+		return now == nil || now.Hello == nil || len(now.Sets) > 0 || now.Trouble != "" || now.Status >= model.StatusEnded
+	})
 }
 
 // numbersTime is how long after its hello a program's first numbers are waited for.
@@ -154,10 +153,7 @@ func (p *program) heard(ctx context.Context, h *hub, view *model.SourceView, pat
 	h.waitUntil(ctx, patience, func(_ *hub, snapshot *model.Snapshot) bool {
 		return hasSaidHello(snapshot, name) || name.Gone()
 	})
-	h.waitUntil(ctx, numbersTime, func(_ *hub, snapshot *model.Snapshot) bool {
-		now := snapshot.Find(view.ID)
-		return now == nil || now.Hello == nil || len(now.Sets) > 0 || now.Trouble != ""
-	})
+	h.untilNumbers(ctx, view.ID, numbersTime)
 	now := h.Snapshot().Find(view.ID)
 	switch {
 	case now != nil && now.Hello != nil:

@@ -167,6 +167,15 @@ func ParseName(file string) (name Name, ok bool) {
 	return name, name.String() == filepath.Base(file)
 }
 
+// ParseID reads how a source of a process is named; ok is false for other sources.
+func ParseID(id string) (name Name, ok bool) {
+	stem, isProcess := strings.CutPrefix(id, "pid:")
+	if !isProcess {
+		return Name{}, false
+	}
+	return ParseName(stem + suffix)
+}
+
 // OwnName is this process's name.
 func OwnName() (Name, error) {
 	start, err := StartTime(os.Getpid())

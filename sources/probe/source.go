@@ -45,11 +45,22 @@ type EndError struct {
 	Err  error // of the connection; nil when it just ended
 }
 
+// goneWhy is what is known of a process that ended without a word.
+const goneWhy = "ended without a goodbye: it was killed, crashed, or left at once (os._exit)"
+
+// Why is what happened, for where it is clear to whom.
+func (e *EndError) Why() string {
+	if e.Gone {
+		return goneWhy
+	}
+	return e.Error()
+}
+
 // Error is one sentence that says what happened.
 func (e *EndError) Error() string {
 	switch {
 	case e.Gone:
-		return fmt.Sprintf("%s ended without a goodbye: it was killed, crashed, or left at once (os._exit)", e.ID)
+		return e.ID + " " + goneWhy
 	case e.Err != nil:
 		return fmt.Sprintf("the connection to %s broke (%v): connect again", e.ID, e.Err)
 	}

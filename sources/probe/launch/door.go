@@ -22,6 +22,7 @@ const (
 	RateVariable         = "VRAMSCOPE_RATE"          // samples a second
 	TorchHistoryVariable = "VRAMSCOPE_TORCH_HISTORY" // allocations whose stacks torch keeps
 	SnapshotsVariable    = "VRAMSCOPE_SNAPSHOTS"     // what the names of snapshots at a failure begin with
+	RecordedVariable     = "VRAMSCOPE_RECORDED"      // 1: a recorder is on its way, and wants events from the first one
 )
 
 const pathVariable = "PYTHONPATH"
@@ -125,6 +126,7 @@ type Options struct {
 	Rate         float64 // samples a second; 0 leaves it to the probe
 	TorchHistory int     // allocations whose stacks torch keeps; 0 is none
 	Snapshots    string  // what the paths of snapshots at a failure begin with; "" writes none
+	Recorded     bool    // a recorder comes and is told of events from the first one
 	HandOffs     string  // the directory for marks of scripts that algan hands to its daemon; "" wants none
 }
 
@@ -145,6 +147,9 @@ func (d *Door) Environment(base []string, options Options) []string {
 	}
 	if options.Snapshots != "" {
 		set[SnapshotsVariable] = options.Snapshots
+	}
+	if options.Recorded {
+		set[RecordedVariable] = "1"
 	}
 	if options.HandOffs != "" {
 		set[HandOffsVariable] = options.HandOffs
@@ -169,7 +174,7 @@ func (d *Door) Environment(base []string, options Options) []string {
 		kept = append(kept, variable)
 	}
 	set[pathVariable] = d.searchPath(paths, outer)
-	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, HandOffsVariable, daemonVariable} {
+	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, RecordedVariable, HandOffsVariable, daemonVariable} {
 		if value, ok := set[name]; ok {
 			kept = append(kept, name+"="+value)
 		}

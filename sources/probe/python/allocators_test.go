@@ -96,7 +96,7 @@ func startAllocators(t testing.TB, script string, env ...string) *allocatorRende
 	if err != nil {
 		t.Fatal(err)
 	}
-	env = append([]string{"FAKE_LIBCUDA=" + layDriver(t), "STANDINS=" + standins, "VRAMSCOPE_SNAPSHOTS=", "VRAMSCOPE_TORCH_HISTORY="}, env...)
+	env = append([]string{"FAKE_LIBCUDA=" + layDriver(t), "STANDINS=" + standins, "VRAMSCOPE_SNAPSHOTS=", "VRAMSCOPE_RECORDED=", "VRAMSCOPE_TORCH_HISTORY="}, env...)
 	r := &allocatorRender{t: t, Process: pythontest.Start(t, beforeAllocators+script+afterAllocators, env...)}
 	if line := r.Line(); line != "ready" {
 		t.Fatalf("the script said %q", line)

@@ -35,7 +35,7 @@ for line in sys.stdin:
 // A run's recorder is told of everything from the first scope on, whenever it
 // comes, and who joins in the middle afterwards knows the scopes around.
 func TestARecorderIsToldFromTheFirstScopeOn(t *testing.T) {
-	p := pythontest.Start(t, awaited, "VRAMSCOPE_SNAPSHOTS="+t.TempDir()+"/run")
+	p := pythontest.Start(t, awaited, "VRAMSCOPE_RECORDED=1")
 	p.Line()
 	other := pythontest.Read(t, p.Path(), false) // which asks for no events, and is none that they wait for
 	pythontest.Next[*recorder.Sample](other)
@@ -99,7 +99,7 @@ func TestWhatWaitsForARecorderIsBounded(t *testing.T) {
 		"time":    "probe.SESSION.service._awaited = 1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := pythontest.Start(t, awaited, "VRAMSCOPE_SNAPSHOTS="+t.TempDir()+"/run")
+			p := pythontest.Start(t, awaited, "VRAMSCOPE_RECORDED=1")
 			p.Line()
 			p.Say("")
 			p.Line()

@@ -3,7 +3,7 @@
 A program that is run with `vramscope run -- python render.py` needs nothing of
 this: the probe starts by itself, samples what the allocators of this process
 hold, and obeys the dashboard. A program that imports it can say more, all of it
-optional; a scope costs a fifth of a microsecond while nobody watches:
+optional; a scope costs what a with of a new object does while nobody watches:
 
     import vramscope_probe as vramscope
 

@@ -406,7 +406,7 @@ class AlganAdapter(Adapter):
         forgotten = len(module.recorded_arenas())
         module.set_auto_record(False)
         report.line("algan: set_auto_record(False)", why=(
-            "algan forgets %s that it had recorded; a calibration dump keeps %s" % (
+            "algan forgets %s that it had recorded; a calibration dump that was made before has %s" % (
                 plural(forgotten, "arena"), "it" if forgotten == 1 else "them") if forgotten else ""))
 
     def _look_once_more(self, module):

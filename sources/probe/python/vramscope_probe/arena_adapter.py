@@ -293,7 +293,7 @@ class ArenaAdapter(Adapter):
         self.armed = self._record_due = False
         self._forget_due = True
         report.line("stop to keep the events of the program's own arenas",
-                    why="the events of %s are forgotten; a calibration dump keeps them" % plural(forgotten, "arena") if forgotten else "")
+                    why="the events of %s are forgotten; a calibration dump that was made before has them" % plural(forgotten, "arena") if forgotten else "")
 
 
 ARENA_ADAPTER = register(ArenaAdapter())

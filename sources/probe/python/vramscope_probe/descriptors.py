@@ -77,9 +77,6 @@ class Descriptor:
         if _fstat is None or _fstat(number, self._stat) != 0 or self._file_now != self._file:
             self._stat = None  # a C library with another order of a stat: Python is asked, which costs more
 
-    def fileno(self):
-        return self.number
-
     def is_own(self):
         """Whether the number still stands for what it stood for at the
         beginning."""

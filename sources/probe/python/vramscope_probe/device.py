@@ -30,6 +30,7 @@ class CudaDriver:
         self._library = self._exchange = None
         self._next_look = 0.0
         self._devices = []
+        self._pools = {}  # ordinal: the device's default memory pool
 
     def library(self):
         """The loaded library, or None. It is looked for among what is mapped and
@@ -157,10 +158,13 @@ class CudaDriver:
         return text.value.decode("utf-8", "replace")
 
     def _default_pool(self, ordinal):
-        library, pool = self.library(), ctypes.c_void_p()
-        if library is None or not hasattr(library, "cuDeviceGetDefaultMemPool"):
-            return None
-        return None if library.cuDeviceGetDefaultMemPool(ctypes.byref(pool), ctypes.c_int(ordinal)) else pool
+        pool = self._pools.get(ordinal)  # a device has one for good
+        library = self.library()
+        if pool is None and library is not None and hasattr(library, "cuDeviceGetDefaultMemPool"):
+            found = ctypes.c_void_p()
+            if library.cuDeviceGetDefaultMemPool(ctypes.byref(found), ctypes.c_int(ordinal)) == 0:
+                pool = self._pools[ordinal] = found
+        return pool
 
     @staticmethod
     def _memory_info(library):

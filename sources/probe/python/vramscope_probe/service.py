@@ -52,7 +52,7 @@ class Service:
         self._state_at = 0  # moment of the last state
         self._looked = 0  # moment at which the libraries were last looked for
         self._offered = 0  # moment at which the pending order was offered last
-        self._awaited = AWAITED_TIME if os.environ.get("VRAMSCOPE_SNAPSHOTS") else 0  # see _await_recorder
+        self._awaited = AWAITED_TIME if os.environ.get("VRAMSCOPE_RECORDED") else 0  # see _await_recorder
         self._held_at = 0  # moment at which the descriptors were last found to be there, or were not
         self._anew_at = 0  # moment at which lost descriptors were last opened anew
         self._alarm, self._ring = open_pair()
@@ -175,7 +175,7 @@ class Service:
 
     def _await_recorder(self, now):
         """Whether what the program says is kept for a recorder that is on its
-        way (VRAMSCOPE_SNAPSHOTS says so) from the first scope on. It waits in
+        way (VRAMSCOPE_RECORDED says so) from the first scope on. It waits in
         the outlet until a reader of events has a state without it, as long as
         there is room and the recorder may yet come."""
         if self._awaited and (now > self._awaited or self.server.serves_events() or len(OUTLET.entries) > AWAITED_ENTRIES):
