@@ -186,7 +186,7 @@ func (h *hub) startRender(arguments []string, name string) (id string, err error
 			}
 		}
 	})
-	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: name})
+	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: name, Own: true})
 	return source.ID(), nil
 }
 

@@ -34,6 +34,7 @@ type terminal struct {
 	changed  *sync.Cond
 	emulator *vt.Emulator
 	raw      bytes.Buffer // every byte that the program wrote
+	drawing  bool         // a frame has begun and has not ended: the screen is half of two
 	closed   bool
 	exited   chan struct{}
 }
@@ -98,6 +99,9 @@ func testEnvironment(t *testing.T) []string {
 // terminal does.
 func (term *terminal) answerQueries() { _, _ = io.Copy(term.file, term.emulator) }
 
+// beginFrame and endFrame bracket what the program wants to be seen at once.
+var beginFrame, endFrame = []byte("\x1b[?2026h"), []byte("\x1b[?2026l")
+
 func (term *terminal) draw() {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -105,6 +109,8 @@ func (term *terminal) draw() {
 		term.mutex.Lock()
 		_, _ = term.emulator.Write(buffer[:n])
 		term.raw.Write(buffer[:n])
+		written := term.raw.Bytes()
+		term.drawing = err == nil && bytes.LastIndex(written, beginFrame) > bytes.LastIndex(written, endFrame)
 		term.closed = err != nil
 		term.changed.Broadcast()
 		term.mutex.Unlock()
@@ -136,9 +142,13 @@ func (term *terminal) stop() {
 }
 
 // screen is what the terminal shows, one line per row, without trailing blanks.
+// It waits for the end of a frame that is being written.
 func (term *terminal) screen() string {
 	term.mutex.Lock()
 	defer term.mutex.Unlock()
+	for term.drawing {
+		term.changed.Wait()
+	}
 	return term.screenLocked()
 }
 
@@ -157,7 +167,7 @@ func (term *terminal) output() string {
 	return term.raw.String()
 }
 
-// waitFor waits until the screen satisfies the condition, and returns it.
+// waitFor waits until a whole frame satisfies the condition, and returns it.
 func (term *terminal) waitFor(what string, condition func(screen string) bool) string {
 	term.t.Helper()
 	timer := time.AfterFunc(patience, func() {
@@ -171,7 +181,7 @@ func (term *terminal) waitFor(what string, condition func(screen string) bool) s
 	defer term.mutex.Unlock()
 	for {
 		screen := term.screenLocked()
-		if condition(screen) {
+		if !term.drawing && condition(screen) {
 			return screen
 		}
 		if term.closed || !time.Now().Before(deadline) {

@@ -55,6 +55,7 @@ type SourceView struct {
 	Name      string          // for the screen, sanitised by whoever draws it
 	Hello     *recorder.Hello // nil before it came
 	File      string          // path, for a file
+	Own       bool            // a program that was started to be watched here
 	Dump      *dump.Index     // of a memory dump, which has nothing else; nil for other sources and while it was let go
 	Summary   *dump.Summary   // of a memory dump, as far as it was read at any time
 	Costs     *costs.Index    // of a calibration file, which has nothing else; nil for other sources

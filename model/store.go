@@ -23,6 +23,7 @@ type SourceInfo struct {
 	Kind string // recorder.Kind…, KindDump or KindCosts, as far as it can be told; "" otherwise
 	Name string // what to call it until its hello
 	File string // path of a recording; "" for a live source
+	Own  bool   // a program that was started to be watched here
 }
 
 // Progress is how far a file has been read.

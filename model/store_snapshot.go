@@ -79,6 +79,7 @@ func (s *Store) views(source *storedSource) []*SourceView {
 // complete fills in what the records do not say.
 func (s *storedSource) complete(v *SourceView) {
 	v.File, v.Done, v.Size = s.info.File, s.progress.Done, s.progress.Size
+	v.Own = s.info.Own
 	v.DoneCount, v.LeftNs = s.progress.Count, s.progress.LeftNs
 	v.Dump, v.Summary, v.Costs = s.dump, s.summary, s.costs
 	v.BadLines = s.progress.Problems.BadLines + s.progress.Problems.LongLines

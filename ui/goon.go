@@ -9,16 +9,21 @@ import (
 )
 
 // firstOf is what is looked at while nobody has chosen: the program that was looked
-// at so far, else of those that live the one that began first, since a program
-// begins before those that it starts; else the first of a recording's programs, else
-// the first of all. nil where there is nothing.
+// at so far, else one that was started to be watched here, else of those that live
+// the one that began first, since a program begins before those that it starts; else
+// the first of a recording's programs, else the first of all. nil where there is
+// nothing.
 func (d *Dashboard) firstOf(shown *model.Snapshot) *model.SourceView {
 	if view := shown.Find(d.began); view != nil {
 		return view
 	}
 	var first *model.SourceView
 	for _, view := range shown.Sources {
-		if isLiveProgram(view) && (first == nil || view.Hello.Start < first.Hello.Start) {
+		switch {
+		case isOver(view):
+		case view.Own && (first == nil || !first.Own):
+			first = view // also before it has spoken: another may speak sooner
+		case isLiveProgram(view) && (first == nil || !first.Own && view.Hello.Start < first.Hello.Start):
 			first = view
 		}
 	}
