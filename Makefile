@@ -82,7 +82,7 @@ bench: build ## the costs of DESIGN, each beside its baseline
 	VRAMSCOPE_BENCH=1 $(GO) test -run '^TestBench' -count=1 -v -timeout 20m ./ui
 	@mkdir -p bin/probe && ./$(BINARY) probe > bin/probe/vramscope_probe.py
 	PYTHONPATH=bin/probe python3 sources/probe/python/bench/scopes.py
-	python3 sources/probe/python/bench/sampling.py $(BINARY) bin/probe
+	python3 sources/probe/python/bench/sampling.py bin/probe
 
 .PHONY: fuzz
 fuzz: ## fuzz everything that reads bytes, FUZZTIME (10s) each

@@ -107,7 +107,8 @@ func TestExceptionsAreCountedAndTold(t *testing.T) {
 // A late reader gets hello, what was sampled before, and a state, in this order.
 func TestALateReaderGetsThePast(t *testing.T) {
 	p := startStandIn(t)
-	say(p, "probe.poll(41); probe.poll()")
+	p.Until("a sample was published", func() bool { return say(p, "print(standin.asked > 1)") == "True" })
+	say(p, "probe.poll(41); probe.poll(); StandIn.asked = 0")
 	p.Until("some samples were taken", func() bool { return say(p, "print(standin.asked > 2)") == "True" })
 	conn := pythontest.Dial(t, p.Path())
 	if _, err := conn.Write([]byte(pythontest.Greeting)); err != nil {
@@ -379,10 +380,10 @@ while s.recv(1 << 16): pass`, p.Path())
 	if err := reader.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.Until("the reader is there", func() bool { return say(p, "print(server.watched())") == "1" })
+	p.Until("the reader is there", func() bool { return say(p, "print(server.watched)") == "1" })
 	_ = reader.Process.Kill()
 	_ = reader.Wait()
-	p.Until("the reader is forgotten", func() bool { return say(p, "print(server.watched(), probe.OUTLET.armed)") == "0 False" })
+	p.Until("the reader is forgotten", func() bool { return say(p, "print(server.watched, probe.OUTLET.armed)") == "0 False" })
 	p.Quiet()
 }
 

@@ -109,7 +109,7 @@ class Reader:
         self.process_id = int(self.terminal.stdout.readline())
         deadline = time.monotonic() + 20
         first = service.sampler.number + 3
-        while not service.server.watched() or service.sampler.number < first:
+        while not service.server.watched or service.sampler.number < first:
             if time.monotonic() > deadline:
                 raise SystemExit("the dashboard watched no sample within 20 s")
             time.sleep(0.02)
@@ -166,7 +166,7 @@ class Switch:
         """Moves what comes at intervals to a random moment of each: otherwise a
         slice would begin just after all of it."""
         service, now = self.service, time.monotonic_ns()
-        service._sampled = now - int(random.random() * (1e8 if service.server.watched() else 1e9))
+        service._sampled = now - int(random.random() * (1e8 if service.server.watched else 1e9))
         service._looked = now - int(random.random() * 1e9)
         service._state_at = now - int(random.random() * 1e10)
         service.wake()

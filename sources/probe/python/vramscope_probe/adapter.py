@@ -129,6 +129,7 @@ class Adapter:
     name = ""  # as in hello's "have"
     module = ""  # the key of sys.modules that shows that the library is there
     period = 0.0  # seconds that pass between two samples at least; 0 is every one
+    at_looks = False  # where it told nothing at a look (Sets), it is not asked before the next one
 
     def library(self):
         """The library's module if the program has loaded it, else None."""
@@ -185,9 +186,8 @@ def register(adapter):
     return adapter
 
 
-def monotonic():
-    """Nanoseconds of CLOCK_MONOTONIC, as every record counts them."""
-    return time.monotonic_ns()
+#: Nanoseconds of CLOCK_MONOTONIC, as every record counts them.
+monotonic = time.monotonic_ns
 
 
 def plural(count, noun):

@@ -11,13 +11,12 @@ import fcntl
 import os
 import resource
 import socket
-import struct
 
 #: The numbers begin here of so many that a process may have, and lower in
 #: proportion where it may have fewer.
 LOWEST, OF_LIMIT = 600, 1024
 
-STAT_SIZE = 256  # bytes, more than any kernel's; device and inode come first, of 64 bits each
+STAT_SIZE = 32  # of 64 bits each, more than any kernel's; device and inode come first
 READ_AT_ONCE = 64 << 10  # bytes
 SENT_HOLDING = 16 << 10  # bytes that are copied faster than the interpreter changes hands
 READ_HOLDING = 4 << 10  # the same of a read
@@ -66,15 +65,14 @@ class Descriptor:
     """A number of the probe's own: of a socket, which does not block, or of a
     file. Nothing closes it but close()."""
 
-    __slots__ = ("number", "_file", "_stat", "_file_now")
+    __slots__ = ("number", "_file", "_stat")
 
     def __init__(self, number):
         self.number = number
         found = os.fstat(number)
-        self._file = struct.pack("=QQ", found.st_dev, found.st_ino)  # which file it is
-        self._stat = ctypes.create_string_buffer(STAT_SIZE)
-        self._file_now = memoryview(self._stat).cast("B")[:len(self._file)]
-        if _fstat is None or _fstat(number, self._stat) != 0 or self._file_now != self._file:
+        self._file = found.st_dev, found.st_ino  # which file it is
+        self._stat = (ctypes.c_uint64 * STAT_SIZE)()
+        if _fstat is None or _fstat(number, self._stat) != 0 or (self._stat[0], self._stat[1]) != self._file:
             self._stat = None  # a C library with another order of a stat: Python is asked, which costs more
 
     def is_own(self):
@@ -82,13 +80,14 @@ class Descriptor:
         beginning."""
         if self._file is None:
             return False
-        if self._stat is not None:
-            return _fstat(self.number, self._stat) == 0 and self._file_now == self._file
+        stat = self._stat
+        if stat is not None:
+            return _fstat(self.number, stat) == 0 and (stat[0], stat[1]) == self._file
         try:
             found = os.fstat(self.number)
         except OSError:
             return False
-        return struct.pack("=QQ", found.st_dev, found.st_ino) == self._file
+        return (found.st_dev, found.st_ino) == self._file
 
     def close(self):
         """Closes it, where it is still the probe's own."""

@@ -14,6 +14,7 @@ from .device import DRIVER
 class DeviceMemory(Adapter):
     """No allocator, but the device below them all: the set "device:N"."""
 
+    at_looks = True
     PERIOD = 1.0  # seconds between two readings at frame boundaries
     FRESH = 10.0  # seconds for which a reading is told
 

@@ -78,6 +78,23 @@ class Reader:
             self._append(line)
         return True
 
+    def push_sample(self, data, now):
+        """Sends a sample at once where nothing waits before it; else adds it, and
+        of samples that wait only the newest stays. Raises OSError where the
+        reader is gone."""
+        if not (self._lines or self._sending or self.ending):
+            whole = with_dropped(data, self.dropped) if self.dropped else data
+            try:
+                sent = self.connection.send(whole)
+            except (BlockingIOError, InterruptedError):
+                pass
+            else:
+                if sent < len(whole):
+                    self._sending = memoryview(whole)[sent:]
+                self.moved = now
+                return
+        self.push(Line("s", data))
+
     def push_all(self, lines):
         """Adds lines that are not bounded, since they come once: the backlog, a
         whole state."""

@@ -29,6 +29,7 @@ class Sampler:
         self._known = 0  # adapters at the last look
         self._drained = ()  # those that are there and note something
         self._sampled = ()  # those that are there and have counter sets
+        self._asked = []  # those of them that are asked between two looks
         self._absent = ()  # the modules of those that are not there
         self._modules = 0  # in sys.modules when those were looked for
 
@@ -40,9 +41,19 @@ class Sampler:
             self._look()
         now = time.monotonic_ns()
         out = Sets(look)
-        for adapter in self._sampled:
-            self._ask(adapter, now, out)
         sets = out.sets
+        for adapter in self._sampled if look else self._asked:
+            before = len(sets)
+            try:
+                if adapter.period:
+                    self._ask_seldom(adapter, now, out)
+                else:
+                    adapter.sample(out)
+            except BaseException as error:
+                del sets[before:]
+                self._failed(adapter, error)
+            if look and adapter.at_looks and len(sets) == before:
+                self._asked.remove(adapter)
         if len(sets) > MAXIMUM_SETS:
             self.note("probe", "a sample lacks %s: it has the first %d" % (plural(len(sets) - MAXIMUM_SETS, "counter set"), MAXIMUM_SETS))
             del sets[MAXIMUM_SETS:]
@@ -76,7 +87,8 @@ class Sampler:
 
     def drain(self, publish):
         """Hands on what the adapters noted."""
-        self._look_for_new()
+        if self._known != len(ADAPTERS) or self._modules != len(sys.modules):
+            self._look_for_new()
         for adapter in self._drained:
             try:
                 adapter.drain(publish)
@@ -103,12 +115,9 @@ class Sampler:
 
     def _look_for_new(self):
         """Looks again where an adapter or the module of one has come."""
-        if self._known != len(ADAPTERS):
+        self._modules = len(sys.modules)  # one that came as another went is found by the look once a second
+        if self._known != len(ADAPTERS) or not sys.modules.keys().isdisjoint(self._absent):
             self._look()
-        elif self._modules != len(sys.modules):  # otherwise none has come, nearly always: a look once a second finds the rest
-            self._modules = len(sys.modules)
-            if not sys.modules.keys().isdisjoint(self._absent):
-                self._look()
 
     def _look(self):
         adapters = list(ADAPTERS)
@@ -128,27 +137,24 @@ class Sampler:
             if kind.sample is not Adapter.sample:
                 sampled.append(adapter)
         self._known, self._drained, self._sampled, self._absent = len(adapters), drained, sampled, absent
+        self._asked = list(sampled)
 
-    def _ask(self, adapter, now, out):
-        """Adds the sets of one adapter. One that is asked seldom gives its last
-        ones meanwhile, and one that fails gives none."""
+    def _ask_seldom(self, adapter, now, out):
+        """Adds the sets of an adapter that has a period, and meanwhile its last ones."""
+        kept = self._kept.get(adapter)
+        if kept is not None and now - kept[0] < adapter.period * 1e9:
+            out.sets += kept[1]
+            return
         before = len(out.sets)
-        try:
-            period = adapter.period
-            if period:
-                kept = self._kept.get(adapter)
-                if kept is not None and now - kept[0] < period * 1e9:
-                    out.sets += kept[1]
-                    return
-            adapter.sample(out)
-            if period:
-                self._kept[adapter] = (now, out.sets[before:])
-        except BaseException as error:
-            del out.sets[before:]
-            if self._is_there(adapter):
-                self.note(adapter.name, error)
-            else:
-                self._known = -1  # its library has gone since the last look
+        adapter.sample(out)
+        self._kept[adapter] = (now, out.sets[before:])
+
+    def _failed(self, adapter, error):
+        """Takes note of what an adapter raised."""
+        if self._is_there(adapter):
+            self.note(adapter.name, error)
+        else:
+            self._known = -1  # its library has gone since the last look
 
     @staticmethod
     def _is_there(adapter):

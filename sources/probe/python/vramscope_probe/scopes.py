@@ -197,6 +197,8 @@ class ArenaHandles:
 
     def living(self):
         """The handles of the arenas that are there, oldest first."""
+        if not self._held:  # nearly always
+            return ()
         handles = [held() for held in list(self._held)]
         return [handle for handle in handles if handle is not None and not handle.closed]
 

@@ -32,6 +32,8 @@ class Server:
         self.readers = {}  # number -> Reader, the silent ones included
         self.refused = 0  # connections, for another user's or a wrong word
         self.stalled = 0  # readers closed because they took nothing
+        self.watched = 0  # readers that have said hello
+        self.interest = False  # one of them asks for events
         self.unencoded = 0  # records that a line cannot hold, since the last sample
         self.ledger = Ledger()
         self._speaker = speaker
@@ -44,8 +46,6 @@ class Server:
         self._by_descriptor = {}
         self._listener = self._file = None
         self._listen()
-        self._watched = 0  # readers that have said hello
-        self._interest = False  # one of them asks for events
 
     def descriptor(self, descriptor):
         """Watches one more Descriptor, whose input only wakes turn."""
@@ -85,25 +85,10 @@ class Server:
         except OSError:
             pass
 
-    def interest(self):
-        """Whether a reader asks for events."""
-        return self._interest
-
     def serves_events(self):
         """Whether a reader that asks for events has a state, after which they
         begin."""
-        return self._interest and any(reader.wants_events and not reader.needs_state for reader in self.readers.values())
-
-    def watched(self):
-        """How many readers watch."""
-        return self._watched
-
-    def needs_state(self):
-        """Whether a reader waits for a whole state and has room for it."""
-        for reader in self.readers.values():
-            if reader.needs_state and reader.greeted and not reader.waits():
-                return True
-        return False
+        return self.interest and any(reader.wants_events and not reader.needs_state for reader in self.readers.values())
 
     def turn(self, patience):
         """Waits at most patience nanoseconds for something to happen on a
@@ -134,12 +119,16 @@ class Server:
         return others
 
     def flush(self):
-        """Sends what the kernel takes, without waiting."""
-        now = 0
+        """Sends what the kernel takes, without waiting. Is whether a reader that
+        has room for it waits for a whole state."""
+        now, wanted = 0, False
         for reader in tuple(self.readers.values()):  # one that is gone leaves them
             if reader.waits():
                 now = now or time.monotonic_ns()
                 self._send(reader, now)
+            if reader.needs_state and reader.greeted and not reader.waits() and reader.number in self.readers:
+                wanted = True
+        return wanted
 
     def publish(self, record):
         """Hands a record that is no sample (with t and ns, without src) to every
@@ -147,7 +136,7 @@ class Server:
         kind = record["t"]
         if kind == "str":
             self._keep_strings(record)
-        if kind == "ev" and not self.interest():
+        if kind == "ev" and not self.interest:
             return
         record = self._signed(record)
         data = encode_record(record)
@@ -166,13 +155,22 @@ class Server:
         self._push_all(line)
 
     def publish_sample(self, record):
-        """The same for a sample, which is whole as it is."""
+        """The same for a sample, which is whole as it is. Readers that take it
+        have it at once: it costs the render less than to have it wait a moment."""
         data = encode_sample(record)
         if data is None:
             self.unencoded += 1
             return
-        self._backlog.add(data, record["ns"])
-        self._push_all(Line("s", data))
+        now, gone = record["ns"], []
+        self._backlog.add(data, now)
+        for reader in self.readers.values():
+            if reader.greeted:
+                try:
+                    reader.push_sample(data, now)
+                except OSError:
+                    gone.append(reader)
+        for reader in gone:
+            self._drop(reader)
 
     def publish_state(self, record):
         """Gives a state to those who have one, and the whole with its strings to
@@ -330,7 +328,7 @@ class Server:
             self._refuse(reader, "this reader speaks format %d and later, and this probe format %d: "
                          "start the program with the probe of the same vramscope" % (minimum, PROTOCOL))
             return
-        if self.watched() >= MAXIMUM_READERS:
+        if self.watched >= MAXIMUM_READERS:
             self._refuse(reader, "%d readers watch this program already" % MAXIMUM_READERS)
             return
         reader.greeted = True
@@ -410,7 +408,7 @@ class Server:
     def _count_readers(self):
         """Takes note that a reader came, went or asks for something else."""
         greeted = [reader for reader in self.readers.values() if reader.greeted]
-        self._watched, self._interest = len(greeted), any(reader.wants_events for reader in greeted)
+        self.watched, self.interest = len(greeted), any(reader.wants_events for reader in greeted)
 
     def _next_limit(self):
         """The moment at which the first reader is late."""

@@ -160,7 +160,7 @@ class Service:
         now = monotonic()
         if not self._relaxed:  # so that what the libraries ask, too, when they are asked, spoils no capture
             self._relaxed = DRIVER.capture_mode(DRIVER.RELAXED) is not None
-        OUTLET.armed = self._await_recorder(now) or self.recording or self.server.interest()
+        OUTLET.armed = self._awaited and self._await_recorder(now) or self.recording or self.server.interest
         self._hand_on()
         if SAFE_POINT.outcomes or self.server.ledger.pending is not None:
             self._settle(now)
@@ -168,8 +168,7 @@ class Service:
             self._sample(now)
         # Readers have room for a state once they were sent what waits; a render
         # with quick frames has left something new by every turn.
-        self.server.flush()
-        if self._state_due or self.server.needs_state() or (now - self._state_at >= STATE_PERIOD and self.server.watched()):
+        if self.server.flush() or self._state_due or (now - self._state_at >= STATE_PERIOD and self.server.watched):
             self._state()
             self.server.flush()
 
@@ -178,7 +177,7 @@ class Service:
         way (VRAMSCOPE_RECORDED says so) from the first scope on. It waits in
         the outlet until a reader of events has a state without it, as long as
         there is room and the recorder may yet come."""
-        if self._awaited and (now > self._awaited or self.server.serves_events() or len(OUTLET.entries) > AWAITED_ENTRIES):
+        if now > self._awaited or self.server.serves_events() or len(OUTLET.entries) > AWAITED_ENTRIES:
             self._awaited, OUTLET.held = 0, False
         return self._awaited != 0
 
@@ -219,7 +218,7 @@ class Service:
         return max(0, until - now)
 
     def _next_sample(self):
-        if self.server.watched() or self.recording:
+        if self.server.watched or self.recording:
             return self._sampled + self._period
         return self._sampled + IDLE_PERIOD
 
@@ -270,7 +269,7 @@ class Service:
         """Gives the whole state to those who need it. Strings that it names go
         before it, what else happened meanwhile goes after it."""
         self._state_due, self._state_at = False, monotonic()
-        if not self.server.watched():
+        if not self.server.watched:
             return
         self._hand_on()
         moment = monotonic()

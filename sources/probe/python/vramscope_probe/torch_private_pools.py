@@ -15,6 +15,7 @@ from .torch_allocator import TORCH
 class TorchPrivatePools(Adapter):
     """The set "torch:N:graphs" within "torch:N", where there are such pools."""
 
+    at_looks = True
     PERIOD = 30.0  # seconds between two walks at frame boundaries
     MOST_BLOCKS = 4000  # a walk takes 0.6 us a block
     CALL = "torch.cuda.memory_snapshot, walked at a frame boundary or a command, every 30 s at most"
