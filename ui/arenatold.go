@@ -69,12 +69,12 @@ func noEvents(s *scene, a *model.ArenaView) string {
 // noPointers says of an arena whose pointers were not seen why that is so; "" of
 // one that tells them.
 func noPointers(s *scene, a *model.ArenaView) string {
-	if a.Events > 0 || s.newest.WasSampled("arena:"+strconv.FormatInt(a.ID, 10)) {
-		return ""
-	}
+	moved := a.Events > 0 || s.newest.WasSampled("arena:"+strconv.FormatInt(a.ID, 10))
 	switch {
-	case isScratch(a):
+	case isScratch(a) && (!moved || a.HighestEver() == 0): // its events are those of its scopes
 		return "This arena is unmanaged and has no pointers: what is allocated from it comes from the ordinary allocator."
+	case moved:
+		return ""
 	case a.State.Released != 0:
 		return "Nobody saw the pointers of this arena move: it was released before a sample was taken."
 	case s.newest.TellsNoEvents(a):

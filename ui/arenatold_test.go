@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/ui/layout"
 )
@@ -132,6 +133,16 @@ func TestAnArenaThatTellsNoEvents(t *testing.T) {
 	d = f.screen(t, layout.Arena)
 	press(d, ")", ")")
 	expect(t, d, layout.PointersPane, "This arena is unmanaged and has no pointers")
+
+	// The events of one that never held a byte are those of its scopes.
+	scopes := model.ArenaView{State: recorder.ArenaState{Name: "scopes of MainThread"}, Scopes: &recorder.ScopeSnapshot{}, Events: 6}
+	if text := noPointers(&d.scene, &scopes); !strings.HasPrefix(text, "This arena is unmanaged and has no pointers") {
+		t.Errorf("scopes in no arena: %q", text)
+	}
+	scopes.State.HighWater = mib
+	if text := noPointers(&d.scene, &scopes); text != "" {
+		t.Errorf("an unmanaged arena whose pointers moved: %q", text)
+	}
 }
 
 // TestCalibrationIsNamedForRecordedArenas where the program writes one.

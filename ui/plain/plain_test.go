@@ -164,7 +164,7 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 	for _, line := range []string{
 		"arena 1 silent: 100.0 MiB long, high-water 35.0 MiB, ≥ 2 allocations, failures that are not known\n",
 		"render ×1: self ≥ 10.0 MiB, total ≥ 15.0 MiB, peak ≥ 15.0 MiB in ≥ 2 allocations\n",
-		"shade ×1: self not known, total not known, peak not known in allocations that are not known\n",
+		"shade ×1: what it took is not known\n",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("the report lacks %q:\n%s", line, text)
@@ -172,6 +172,19 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 	}
 	if strings.Contains(text, "scopes by name") {
 		t.Errorf("a heading with nothing below it:\n%s", text)
+	}
+}
+
+// TestScopesInNoArena: a thread's scopes outside every arena have only their number.
+func TestScopesInNoArena(t *testing.T) {
+	report := &model.Report{Sources: []model.SourceReport{{Name: "train.py", Arenas: []model.ArenaReport{{
+		ID: 1, Name: "scopes of MainThread", Length: pointer(int64(0)), HighWater: pointer(int64(0)), PeakIsLeast: true, CountIsLeast: true, EventsSeen: 6,
+		WhyLeast: "not all were told", Scopes: []model.ScopeReport{{Name: "epoch", Count: 2, Unclosed: 1, PeakIsLeast: true, CountIsLeast: true,
+			Children: []model.ScopeReport{{Name: "step", Count: 40, Open: 1, LiveBytes: pointer(int64(0)), PeakIsLeast: true, CountIsLeast: true}}}},
+	}}}}}
+	want := "  arena 1 scopes of MainThread: unmanaged, its scopes have no bytes of their own\n    epoch ×2, 1 unclosed\n      step ×40, open\n"
+	if text := Report(report); !strings.Contains(text, want) || strings.Contains(text, "not known") || strings.Contains(text, "at least") {
+		t.Errorf("the report lacks\n%s:\n%s", want, text)
 	}
 }
 

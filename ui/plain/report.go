@@ -184,7 +184,18 @@ func isUntold(a *model.ArenaReport) bool {
 	return !a.Managed && !a.Partial && a.EventsSeen == 0 && len(a.Scopes)+len(a.Abandoned) == 0
 }
 
+// isWithoutBytes says whether an arena manages no memory and its scopes tell of none:
+// those of a thread that lie in no arena have only their order and their number.
+func isWithoutBytes(a *model.ArenaReport) bool {
+	return !a.Managed && !a.Partial && a.AllocCount == 0 && a.PeakEver == 0
+}
+
 func (p *page) arena(a *model.ArenaReport) {
+	if isWithoutBytes(a) {
+		p.line(1, "arena %d %s: unmanaged, its scopes have no bytes of their own", a.ID, a.Name)
+		p.scopes(a)
+		return
+	}
 	failed := count(a.Failed) + " failed"
 	switch {
 	case !a.EventsComplete && a.Failed == 0:
@@ -199,11 +210,16 @@ func (p *page) arena(a *model.ArenaReport) {
 	if a.WhyLeast != "" {
 		p.line(2, "≥ is at least: %s", a.WhyLeast)
 	}
+	p.scopes(a)
+}
+
+// scopes is those of an arena.
+func (p *page) scopes(a *model.ArenaReport) {
 	for i := range a.Scopes {
-		p.scope(2, "", &a.Scopes[i])
+		p.scope(2, "", &a.Scopes[i], isWithoutBytes(a))
 	}
 	for i := range a.Abandoned {
-		p.scope(2, "abandoned: ", &a.Abandoned[i])
+		p.scope(2, "abandoned: ", &a.Abandoned[i], isWithoutBytes(a))
 	}
 }
 
@@ -227,19 +243,30 @@ func highWaterText(a *model.ArenaReport) string {
 // maximumLevel is how deep scopes are indented.
 const maximumLevel = 40
 
-func (p *page) scope(level int, mark string, s *model.ScopeReport) {
+// scope is a scope with those inside; one withoutBytes tells how often it ran.
+func (p *page) scope(level int, mark string, s *model.ScopeReport, withoutBytes bool) {
 	open := ""
-	if s.LiveBytes != nil {
+	switch {
+	case withoutBytes && s.Open > 0:
+		open = ", open"
+	case !withoutBytes && s.LiveBytes != nil:
 		open = ", live now " + size(*s.LiveBytes)
 	}
 	if s.Unclosed > 0 {
 		open += fmt.Sprintf(", %d unclosed", s.Unclosed)
 	}
-	p.line(min(level, maximumLevel), "%s%s ×%s: self %s, total %s, peak %s in %s%s", mark, s.Name, count(s.Count),
-		least(s.SelfBytes, size, s.CountIsLeast), least(s.TotalBytes, size, s.CountIsLeast), least(s.Peak, size, s.PeakIsLeast),
-		allocations(s.AllocCount, s.CountIsLeast), open)
+	took := ""
+	switch {
+	case withoutBytes:
+	case s.PeakIsLeast && s.CountIsLeast && s.Peak == 0 && s.TotalBytes == 0 && s.AllocCount == 0:
+		took = ": what it took is not known"
+	default:
+		took = fmt.Sprintf(": self %s, total %s, peak %s in %s", least(s.SelfBytes, size, s.CountIsLeast), least(s.TotalBytes, size, s.CountIsLeast),
+			least(s.Peak, size, s.PeakIsLeast), allocations(s.AllocCount, s.CountIsLeast))
+	}
+	p.line(min(level, maximumLevel), "%s%s ×%s%s%s", mark, s.Name, count(s.Count), took, open)
 	for i := range s.Children {
-		p.scope(level+1, "", &s.Children[i])
+		p.scope(level+1, "", &s.Children[i], withoutBytes)
 	}
 }
 
