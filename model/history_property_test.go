@@ -224,7 +224,9 @@ func TestAnyMomentEqualsFoldingUpToIt(t *testing.T) {
 		for range 4 {
 			ns := rapid.Int64Range(1_000_000, r.ns+1000).Draw(rt, "moment")
 			want := keep(upTo(r.records, ns), Limits{}).published()
-			want.Sets = want.setsAt(min(ns, whole.Now)) // counters age with time, not with records
+			if ns < whole.Now {
+				want.Sets = want.setsAt(ns) // counters age with time, not with records
+			}
 			expectSame(rt, fmt.Sprintf("at %d of %d", ns, r.ns), picture(whole.At(ns)), picture(want))
 		}
 	})
@@ -307,7 +309,9 @@ func TestAShortTapeEqualsFoldingUpToIt(t *testing.T) {
 		}
 		ns := rapid.Int64Range(from, max(from, r.ns)).Draw(rt, "moment")
 		want := keep(upTo(r.records, ns), Limits{}).published()
-		want.Sets = want.setsAt(min(ns, whole.Now))
+		if ns < whole.Now {
+			want.Sets = want.setsAt(ns)
+		}
 		expectSame(rt, fmt.Sprintf("at %d of %d, kept from %d", ns, r.ns, from), picture(whole.At(ns)), picture(want))
 	})
 }

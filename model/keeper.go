@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,7 @@ type keeper struct {
 	order           []*pointerTrack         // the same, by appearance
 	gone            []*ArenaView            // that no state names any more; of a recording
 	limits          Limits
+	sampled         int64       // ns of the newest sample, 0 before there is one
 	view            *SourceView // nil when it is out of date
 }
 
@@ -103,6 +105,7 @@ func (k *keeper) takeSample(sample *recorder.Sample) {
 		k.tape.add(remark)
 	}
 	k.fold.apply(sample)
+	k.sampled = max(k.sampled, sample.Ns)
 	k.history.addSample(sample.Ns, sample.Sets)
 	if k.history.dropped {
 		k.fold.problems.add("samples", fmt.Sprintf("more than %d counter sets; the rest is left out", maximumSeries))
@@ -164,7 +167,9 @@ func (k *keeper) published() *SourceView {
 	for i, track := range k.order {
 		v.pointers[i] = track.publish()
 	}
-	v.Sets = v.setsAt(v.Now)
+	// What a source said last holds until it speaks again, however late something
+	// else is told of it: a command that is sent to one that has stopped, its end.
+	v.Sets = v.setsAt(cmp.Or(k.sampled, v.Now))
 	k.view = v
 	return v
 }

@@ -345,3 +345,42 @@ func TestAnAbruptEndIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestASilentSourceKeepsItsNumbers: what is told of it meanwhile, a command that is
+// sent to it or its end, takes nothing away of what it said last.
+func TestASilentSourceKeepsItsNumbers(t *testing.T) {
+	const second = int64(1_000_000_000)
+	for name, tell := range map[string]func(*Store){
+		"a command is sent": func(s *Store) {
+			s.Sent("p", &recorder.Command{ID: "1", Name: recorder.CommandReclaim}, 20*second)
+		},
+		"a command cannot be sent": func(s *Store) {
+			s.SendFailed("p", &recorder.Command{ID: "1", Name: recorder.CommandReclaim}, "nobody answers", 20*second)
+		},
+		"its end is found": func(s *Store) {
+			_ = s.Fold("p", &recorder.Bye{Head: recorder.Head{Src: "p", Ns: 20 * second}, Why: "signal 9"})
+		},
+	} {
+		s, _ := newTestStore()
+		_ = s.Fold("p", helloOf("p", recorder.KindProcess, "render.py"))
+		for n := range int64(10) {
+			_ = s.Fold("p", &recorder.Sample{Head: recorder.Head{Src: "p", Ns: second + n*second/10}, Sets: []recorder.CounterSet{setOf("torch:0", recorder.Reserved, n)}})
+		}
+		tell(s)
+		view := s.Snapshot(20*second, 0).Find("p")
+		if len(view.Sets) != 1 || view.Now != 20*second {
+			t.Fatalf("%s: at %d there are %d sets", name, view.Now, len(view.Sets))
+		}
+		if reserved, _ := view.Sets[0].Values.Get(recorder.Reserved); reserved != 9 {
+			t.Errorf("%s: the last number is %d", name, reserved)
+		}
+		if past := view.At(15 * second); len(past.Sets) != 0 {
+			t.Errorf("%s: in the middle of the silence %d sets are known", name, len(past.Sets))
+		}
+		// One that says that it has no numbers any more has none.
+		_ = s.Fold("p", &recorder.Sample{Head: recorder.Head{Src: "p", Ns: 30 * second}, Error: "lost"})
+		if view := s.Snapshot(30*second, 0).Find("p"); len(view.Sets) != 0 {
+			t.Errorf("%s: numbers of a source that has none: %v", name, view.Sets)
+		}
+	}
+}
