@@ -85,7 +85,7 @@ func (f *fold) apply(record recorder.Record) {
 		f.takeLost(r)
 	case *recorder.Bye:
 		f.bye = r
-		f.log(r.Ns, LevelInfo, EntrySource, "ended: "+cmp.Or(r.Why, "no reason given"))
+		f.log(r.Ns, LevelInfo, EntrySource, "ended: "+cmp.Or(r.Why, "no reason given")+f.unanswered())
 	}
 }
 

@@ -183,6 +183,24 @@ func (f *fold) finish(action *Action) {
 	f.tell(Entry{Ns: ack.Ns, Level: level, Kind: EntryAction, Text: line, Detail: action.Detail(), Command: action.Command.ID})
 }
 
+// unanswered names the commands that a source took with it: "; headroom check was
+// not answered", "" where there are none.
+func (f *fold) unanswered() string {
+	var titles []string
+	for i := range f.actions {
+		if f.actions[i].Final == nil {
+			titles = append(titles, CommandTitle(f.actions[i].Command.Name))
+		}
+	}
+	switch len(titles) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + titles[0] + " was not answered"
+	}
+	return "; " + strings.Join(titles, ", ") + " were not answered"
+}
+
 func (f *fold) findAction(id string) int {
 	return slices.IndexFunc(f.actions, func(a Action) bool { return a.Command.ID == id })
 }

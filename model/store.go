@@ -108,6 +108,11 @@ func (s *Store) SetStatus(id string, status Status, why string) {
 		level = LevelWarning
 	}
 	entry := Entry{Ns: s.now(), Source: id, Name: source.name(), Level: level, Kind: EntrySource, Text: cmp.Or(why, statusText(status))}
+	if abrupt {
+		for _, k := range source.keepers {
+			entry.Text += k.fold.unanswered()
+		}
+	}
 	if len(source.keepers) == 1 {
 		entry = source.keepers[0].signed(entry)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/ui/layout"
 )
@@ -80,6 +81,33 @@ func TestEveryProgramOfABatchIsTold(t *testing.T) {
 		if !strings.Contains(text, pid) {
 			t.Errorf("the events are not told apart by %s:\n%s", pid, text)
 		}
+	}
+}
+
+// TestACommandThatIsLostAfterABatch: what is told of it is no answer of the batch.
+func TestACommandThatIsLostAfterABatch(t *testing.T) {
+	f, d := batchScreen(t)
+	press(d, "r")
+	feed := d.feed.(*fixtureFeed)
+	for i, src := range []string{pythonSource, "pid:900-5", "pid:901-6"} {
+		f.store.Sent(src, feed.sent[i], f.ns)
+		f.answer(src, recorder.Ack{ID: feed.sent[i].ID, Name: "reclaim", State: recorder.AckDone})
+	}
+	d.take(f.snapshot())
+	press(d, "a", "H")
+	if len(feed.sent) != 4 {
+		t.Fatalf("%d commands were sent: %s", len(feed.sent), d.message.text)
+	}
+	f.store.Sent(pythonSource, feed.sent[3], f.ns)
+	d.take(f.snapshot())
+	f.store.SetStatus(pythonSource, model.StatusEnded, "the program was killed")
+	d.take(f.snapshot())
+	if !strings.Contains(bottom(d), "headroom check: train.py 812 rank 3 ended before it answered") || strings.Contains(bottom(d), "3 of 3") {
+		t.Errorf("it says:\n%s", bottom(d))
+	}
+	press(d, "7")
+	if text := paneText(t, d, layout.EventsPane); !strings.Contains(text, "the program was killed; headroom check was not answered") {
+		t.Errorf("the events do not tell it:\n%s", text)
 	}
 }
 

@@ -23,8 +23,7 @@ func (d *Dashboard) followCommands() {
 	for _, sent := range d.sent {
 		view := d.snapshot.Find(sent.view)
 		if view == nil {
-			d.giveUp(sent, "the program is gone; it did not answer")
-			answered = true
+			answered = d.giveUp(sent, "the program is gone; it did not answer") || answered
 			continue
 		}
 		action, member := view.Action(sent.id), d.batch.member(sent)
@@ -39,11 +38,10 @@ func (d *Dashboard) followCommands() {
 				d.openWritten(view, action)
 			}
 		case isOver(view):
-			d.giveUp(sent, fmt.Sprintf("%s: %s ended before it answered", model.CommandTitle(action.Command.Name), sourceTitle(view)))
-			answered = true
+			answered = d.giveUp(sent, fmt.Sprintf("%s: %s ended before it answered", model.CommandTitle(action.Command.Name), sourceTitle(view))) || answered
 		case action.Overdue(d.snapshot.Now):
-			d.giveUp(sent, fmt.Sprintf("%s: no answer came from %s, and none can come any more; the program may be in one long call", model.CommandTitle(action.Command.Name), sourceTitle(view)))
-			answered = true
+			answered = d.giveUp(sent, fmt.Sprintf("%s: no answer came from %s, and none can come any more; the program may be in one long call",
+				model.CommandTitle(action.Command.Name), sourceTitle(view))) || answered
 		default:
 			waiting = append(waiting, sent)
 			if member != nil {
@@ -57,21 +55,23 @@ func (d *Dashboard) followCommands() {
 	d.tellBatch(answered && d.batch != nil)
 }
 
-// giveUp says why a command will not be answered.
-func (d *Dashboard) giveUp(sent sentCommand, why string) {
+// giveUp says why a command will not be answered. Is whether it belongs to the
+// newest batch, whose message tells it.
+func (d *Dashboard) giveUp(sent sentCommand, why string) (ofBatch bool) {
 	if member := d.batch.member(sent); member != nil {
 		member.line, member.kind = why, widget.StatusWarning
-		return
+		return true
 	}
 	if d.besides.sent == sent {
 		why = d.besides.text + " · " + why
 		d.besides = besideLine{}
 		d.say(widget.StatusWarning, why)
-		return
+		return false
 	}
 	if d.message.command == sent.id || d.message.text == "" {
 		d.say(widget.StatusWarning, why)
 	}
+	return false
 }
 
 // sourceTitle is what to call a source in a line about it: several may have one
