@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ below --min-headroom, with 3 where there is none.`,
 type headroomRow struct {
 	Source   string `json:"source"`
 	Name     string `json:"name"`
+	Device   string `json:"device,omitempty"` // the GPU's UUID, or "host"
 	Headroom *int64 `json:"headroom_bytes"`
 	AtLeast  bool   `json:"at_least,omitempty"` // some allocators do not tell what they have free: a lower bound
 	Formula  string `json:"formula,omitempty"`
@@ -73,13 +75,13 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 		if view.Kind != recorder.KindProcess && view.Kind != recorder.KindDevice {
 			continue
 		}
-		headroom := model.HeadroomOf(view, snapshot.Beside(view), "", int64(p.settings.Reserve))
-		row := rowOf(view, &headroom, minimum)
-		if row.Headroom != nil {
-			below = below || row.Below
-			knownRows++
+		for _, row := range rowsOf(view, snapshot.Beside(view), int64(p.settings.Reserve), minimum) {
+			if row.Headroom != nil {
+				below = below || row.Below
+				knownRows++
+			}
+			rows = append(rows, row)
 		}
-		rows = append(rows, row)
 	}
 	if asJSON {
 		encoder := json.NewEncoder(p.out)
@@ -124,10 +126,31 @@ func noHeadroom(rows []headroomRow) error {
 	return errors.New("no headroom is known here: there is no GPU and no program with a probe; start one with `vramscope demo`")
 }
 
+// rowsOf holds the headroom on every device of a source against the least that is
+// asked. A program on a GPU is not held to the machine's own memory.
+func rowsOf(view *model.SourceView, beside []*model.SourceView, reserve, minimum int64) (rows []headroomRow) {
+	devices := view.Devices(beside)
+	if len(devices) > 1 {
+		devices = slices.DeleteFunc(devices, func(device string) bool { return device == model.HostDevice })
+	}
+	if len(devices) == 0 {
+		devices = []string{""} // its first, wherever that is
+	}
+	for _, device := range devices {
+		headroom := model.HeadroomOf(view, beside, device, reserve)
+		row := rowOf(view, &headroom, minimum)
+		if len(devices) > 1 {
+			row.Name += " on " + view.DeviceName(device)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 // rowOf holds a headroom against the least that is asked. One of which only a
 // lower bound is known has to reach it with that.
 func rowOf(view *model.SourceView, headroom *model.Headroom, minimum int64) headroomRow {
-	row := headroomRow{Source: view.ID, Name: view.Name, Why: headroom.Bytes.Why, minimum: minimum}
+	row := headroomRow{Source: view.ID, Name: view.Name, Device: headroom.Device, Why: headroom.Bytes.Why, minimum: minimum}
 	if view.Hello == nil && view.StatusWhy != "" {
 		row.Why = view.StatusWhy
 	}

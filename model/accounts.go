@@ -54,7 +54,7 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 		a.addHost(subject, beside)
 	} else {
 		why := missing(subject.whyNoDevice(device))
-		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.deviceName(device), why, why, why, why, why
+		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.DeviceName(device), why, why, why, why, why
 	}
 	return a
 }
@@ -109,10 +109,10 @@ func (a *Accounts) addHost(subject *SourceView, beside []*SourceView) {
 	a.Rest = a.Driver // which is not known
 }
 
-// deviceName is what to call a device that no source of its own names: as the
+// DeviceName is what to call a device that no source of its own names: as the
 // process calls it, with its ordinal, or else by its UUID.
 // At a past moment it has that name already, though it may have said so later.
-func (v *SourceView) deviceName(device string) string {
+func (v *SourceView) DeviceName(device string) string {
 	hellos := [2]*recorder.Hello{v.Hello}
 	if v.newest != nil {
 		hellos[1] = v.newest.Hello

@@ -65,7 +65,7 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 		driver = h.takeHost(subject, beside)
 	case set == nil:
 		why := missing(subject.whyNoDevice(device))
-		h.Name = subject.deviceName(device)
+		h.Name = subject.DeviceName(device)
 		h.DriverFree, h.DriverTotal, h.DriverUsed, h.DriverReserved = why, why, why, why
 	default:
 		h.Name = setTitle(set)
@@ -112,13 +112,30 @@ func (v *SourceView) whyNoDevice(device string) string {
 	case device == HostDevice:
 		return "no source here tells of the machine's memory; see what `vramscope doctor` says"
 	case v.File != "":
-		return "this file does not tell of the device's memory"
+		return v.whyNoDeviceInFile()
 	case device == "" && v.Kind == recorder.KindProcess:
 		return "the program has told of no allocator yet, and of no GPU: where its memory lies is seen with the first"
 	case Obeys(v, recorder.CommandHeadroom):
 		return "nobody here tells of it: a headroom check (H, or `vramscope send PID headroom`) has the program read it; one that calls poll() between frames reads it each second"
 	}
 	return "no source here tells of the device's memory; see what `vramscope doctor` says"
+}
+
+// whyNoDeviceInFile is why nothing is known of a device's memory at a moment of a
+// file.
+func (v *SourceView) whyNoDeviceInFile() string {
+	const momentAgo = 1_000_000_000 // ns; what is not older is another device's
+	last := int64(0)
+	for _, span := range v.SetSpans(nil, recorder.OfDevice) {
+		last = max(last, span.Last)
+	}
+	switch {
+	case last == 0:
+		return "this file does not tell of the device's memory"
+	case v.Now-last < momentAgo:
+		return "nothing tells of this device's memory at this moment"
+	}
+	return "nothing tells of the device's memory at this moment: it was read last " + FormatDuration(v.Now-last) + " before"
 }
 
 // addPools sums what the process's root pools on the device hold.

@@ -213,3 +213,27 @@ func TestHostGatesAreInclusive(t *testing.T) {
 		t.Errorf("nothing told: %+v", h)
 	}
 }
+
+// TestAReadingOfLongAgoInAFile: what the file does tell, and not at this moment, is
+// not said to be missing from it.
+func TestAReadingOfLongAgoInAFile(t *testing.T) {
+	const second = int64(1_000_000_000)
+	s, _ := newTestStore()
+	s.Add(SourceInfo{ID: "f", File: "night.vscope"})
+	_ = s.Fold("f", helloOf("p", recorder.KindProcess, "render.py"))
+	pool := counters("torch:0", recorder.OfPool, "GPU-a", "", map[recorder.Counter]int64{recorder.Reserved: 5, recorder.Allocated: 5})
+	device := counters("device:0", recorder.OfDevice, "GPU-a", "", map[recorder.Counter]int64{recorder.Total: 9, recorder.Free: 4})
+	why := func(sets ...recorder.CounterSet) string {
+		for n := range int64(20) {
+			_ = s.Fold("f", &recorder.Sample{Head: recorder.Head{Src: "p", Ns: s.sources[0].keepers[0].sampled + second}, Sets: sets[:min(len(sets), 1+int(19-n)/19)]})
+		}
+		h := HeadroomOf(s.Snapshot(1, 1).Sources[0], nil, "", 0)
+		return h.DriverFree.Why
+	}
+	if text := why(pool); text != "this file does not tell of the device's memory" {
+		t.Errorf("never read: %q", text)
+	}
+	if text := why(pool, device); text != "nothing tells of the device's memory at this moment: it was read last 19.0 s before" {
+		t.Errorf("read once: %q", text)
+	}
+}
