@@ -15,7 +15,16 @@ func (l *logbook) add(entry Entry) {
 	l.entries = bound(append(l.entries, entry), l.limit)
 }
 
-// Since is the entries after the one of that number, oldest first. A reader that
+// WallOf is the moment of an entry in Unix ns. A recording was perhaps made on
+// another machine, or before this one was started: its monotonic clock is its own.
+func (s *Snapshot) WallOf(entry *Entry) int64 {
+	if entry.Wall != 0 {
+		return entry.Wall
+	}
+	return s.Wall - (s.Now - entry.Ns)
+}
+
+// Since is the entries after the one of that number, as they were heard. A reader that
 // passes the last number it saw gets what is new.
 func (s *Snapshot) Since(seq uint64) []Entry {
 	if len(s.Log) == 0 || s.Log[len(s.Log)-1].Seq <= seq {

@@ -16,7 +16,7 @@ type Snapshot struct {
 	Now     int64         // monotonic ns at which it was made
 	Wall    int64         // the same moment in Unix ns
 	Sources []*SourceView // processes first, then devices, the host, files; each group in order of appearance
-	Log     []Entry       // what happened, oldest first; bounded, Entry.Seq never repeats
+	Log     []Entry       // what happened, in the order in which it was heard; bounded, Entry.Seq never repeats
 	Self    SelfCost
 }
 
@@ -180,7 +180,8 @@ type Action struct {
 // Entry is one line of the log.
 type Entry struct {
 	Seq    uint64
-	Ns     int64
+	Ns     int64  // monotonic
+	Wall   int64  // the same moment in Unix ns by the recording that it stands in; 0 where it is of this machine's clock
 	Source string // ID
 	Name   string // of the source
 	PID    int    // of the program, 0 where the source is none

@@ -235,6 +235,9 @@ func (s *Store) speaker(source *storedSource, src string, hello *recorder.Hello)
 	k := newKeeper(s.viewID(source, src), source.info.ID, src, limits, nil)
 	k.fold.say = func(entry Entry) {
 		entry.Source, entry.Name = k.id, cmp.Or(k.name(), source.name())
+		if hello := k.fold.hello; source.info.File != "" && hello != nil && hello.Wall != 0 {
+			entry.Wall = hello.Wall + entry.Ns - hello.Ns
+		}
 		s.log.add(k.signed(entry))
 	}
 	source.keepers = append(source.keepers, k)

@@ -287,9 +287,6 @@ func (d *Dashboard) setScene() {
 	}
 }
 
-// wallAt is a moment in monotonic ns of this machine in Unix ns.
-func (d *Dashboard) wallAt(ns int64) int64 { return d.snapshot.Wall - (d.snapshot.Now - ns) }
-
 // say puts a message into the line at the bottom. What went wrong with a key is
 // kept like an action's result.
 func (d *Dashboard) say(kind widget.StatusKind, text string) {

@@ -15,10 +15,10 @@ func (d *Dashboard) readLog() {
 		switch {
 		case d.batch.tells(&entry):
 		case d.besides.tells(&entry):
-			d.message = message{kind: actionKind(entry), text: d.besides.answered(&entry), wall: d.wallAt(entry.Ns), kept: true}
+			d.message = message{kind: actionKind(entry), text: d.besides.answered(&entry), wall: d.snapshot.WallOf(&entry), kept: true}
 			d.besides = besideLine{}
 		case entry.Kind == model.EntryAction:
-			d.message = message{kind: actionKind(entry), text: entry.Title() + ": " + entry.Text + stepsText(entry), wall: d.wallAt(entry.Ns), kept: true}
+			d.message = message{kind: actionKind(entry), text: entry.Title() + ": " + entry.Text + stepsText(entry), wall: d.snapshot.WallOf(&entry), kept: true}
 		case isEnd(&entry) && d.looksAt(entry.Source) && d.message.command == "":
 			d.tellTrouble(widget.StatusWarning, &entry)
 		case d.message.kept:
@@ -32,7 +32,7 @@ func (d *Dashboard) readLog() {
 
 // tellTrouble shows an entry about a source.
 func (d *Dashboard) tellTrouble(kind widget.StatusKind, entry *model.Entry) {
-	d.message = message{kind: kind, text: entry.Title() + ": " + entry.Text, wall: d.wallAt(entry.Ns), source: entry.Source, ended: isEnd(entry)}
+	d.message = message{kind: kind, text: entry.Title() + ": " + entry.Text, wall: d.snapshot.WallOf(entry), source: entry.Source, ended: isEnd(entry)}
 }
 
 // asideStays is how long an error of a source that is not looked at is shown, in

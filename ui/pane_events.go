@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,27 +73,47 @@ func (p *eventsPane) collect(s *scene) {
 			p.rows.entries = append(p.rows.entries, entry)
 		}
 	}
+	p.order(s)
 	p.find(s)
 }
 
-// find selects the newest entry, or the one that was selected.
+// order puts the entries in the order of time. Of one program they come so, of
+// several recordings each file comes as a whole.
+func (p *eventsPane) order(s *scene) {
+	inTime := func(a, b model.Entry) int { return cmp.Compare(s.snapshot.WallOf(&a), s.snapshot.WallOf(&b)) }
+	if !slices.IsSortedFunc(p.rows.entries, inTime) {
+		slices.SortStableFunc(p.rows.entries, inTime)
+	}
+}
+
+// find selects the newest entry, or the one that was selected; where that is not
+// shown, the one that comes next.
 func (p *eventsPane) find(s *scene) {
 	last := len(p.rows.entries) - 1
 	if p.follows || last < 0 {
 		p.table.Selected = max(last, 0)
 	} else {
-		at, _ := slices.BinarySearchFunc(p.rows.entries, s.choices.entry, func(e model.Entry, seq uint64) int {
-			switch {
-			case e.Seq < seq:
-				return -1
-			case e.Seq > seq:
-				return 1
-			}
-			return 0
-		})
-		p.table.Selected = min(at, last)
+		p.table.Selected = min(p.placeOf(s, s.choices.entry), last)
 	}
 	p.choose(s)
+}
+
+// placeOf is the place of an entry, or of what comes after it. What the log does
+// not hold any more was before everything.
+func (p *eventsPane) placeOf(s *scene, seq uint64) int {
+	chosen := findEntry(s.snapshot, seq)
+	if chosen == nil {
+		return 0
+	}
+	wall := s.snapshot.WallOf(chosen)
+	at := slices.IndexFunc(p.rows.entries, func(e model.Entry) bool {
+		other := s.snapshot.WallOf(&e)
+		return other > wall || other == wall && e.Seq >= seq
+	})
+	if at < 0 {
+		return len(p.rows.entries)
+	}
+	return at
 }
 
 func (p *eventsPane) choose(s *scene) {
@@ -171,8 +192,7 @@ func (rows *entryRows) DrawCell(r grid.Region, row, column int) {
 	pen := r.Pen(0, 0)
 	switch column {
 	case entryTime:
-		snapshot := rows.scene.snapshot
-		drawClock(&pen, grid.Of(themes.Dim), snapshot.Wall-(snapshot.Now-entry.Ns))
+		drawClock(&pen, grid.Of(themes.Dim), rows.scene.snapshot.WallOf(entry))
 	case entryMark:
 		mark, style := entryLook(r, entry)
 		pen.Rune(style, mark)
