@@ -428,27 +428,3 @@ func TestPrivatePoolsOfTorchAreTold(t *testing.T) {
 	}
 	r.Quiet()
 }
-
-// Where nobody outside the process can ask the driver, the process does: on its
-// main thread at a frame boundary, once a second at most, and not while a graph
-// is captured.
-func TestTheDriversFreeMemoryIsReadAtFrameBoundaries(t *testing.T) {
-	r := startAllocators(t, "import torch\nkept = torch.empty(64 << 20)")
-	if set := setNamed(r.sample().Sets, "device:0"); set != nil {
-		t.Errorf("a program without frame boundaries was interrupted for %+v", set)
-	}
-	r.run("vramscope_probe.poll()")
-	r.run("vramscope_probe.DEVICE_MEMORY.due = True; vramscope_probe.poll()")
-	sample := r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, "device:0") != nil })
-	set := setNamed(sample.Sets, "device:0")
-	free, total := counterNamed(t, set, "free"), counterNamed(t, set, "total")
-	if set.Call != "cuMemGetInfo_v2" || set.Of != recorder.OfDevice || set.Device == "" || free != r.bytes("driver.free()") || counterNamed(t, set, "used") != total-free {
-		t.Errorf("the device is told as %+v", set)
-	}
-	before := r.ask("vramscope_probe.DEVICE_MEMORY._readings[0]")
-	r.run("torch._C.capturing = True; vramscope_probe.DEVICE_MEMORY.due = True; vramscope_probe.poll()")
-	if after := r.ask("vramscope_probe.DEVICE_MEMORY._readings[0]"); after != before {
-		t.Error("the device was read while a graph was captured")
-	}
-	r.Quiet()
-}

@@ -16,7 +16,10 @@ class DeviceMemory(Adapter):
 
     at_looks = True
     PERIOD = 1.0  # seconds between two readings at frame boundaries
-    FRESH = 10.0  # seconds for which a reading is told
+    # Seconds for which a reading is told. It stands beside counters of this very
+    # moment, and allocators take gibibytes in a few seconds; a program with frame
+    # boundaries has a new one by then.
+    FRESH = 3.0
 
     def __init__(self):
         self.due = False  # the next frame boundary is to read
