@@ -41,7 +41,7 @@ const (
 	PeakFloor                      // peaks: displaced by regions
 	PeakOpen                       // peaks: the largest peak saved by an open region
 	PeakReported                   // peaks: max(live, floor, open)
-	PeakCompatible                 // peaks: what algan would report
+	PeakCompatible                 // peaks: without what open regions saved, as algan counts
 	Available                      // host: available
 	CgroupCurrent                  // host: in the cgroup
 	CgroupLimit                    // host: the cgroup's limit

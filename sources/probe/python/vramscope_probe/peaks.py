@@ -68,7 +68,8 @@ class PeakRegions:
     def counters(self, floor_elsewhere=0, live=None):
         """The counters of a "peaks" set. floor_elsewhere is what the program's
         own accounting holds as displaced, live the counter's peak where it was
-        read just now."""
+        read just now. The compatible one goes without what open regions have
+        displaced, as algan counts; with none open it is the reported one."""
         with self._lock:
             if live is None:
                 live = self._read()[0]
@@ -77,8 +78,9 @@ class PeakRegions:
                 opened = max(region.shown for region in self._open)
         if not (floor or floor_elsewhere or opened):  # nearly always: nothing was displaced
             return {"peak_live": live, "peak_floor": 0, "peak_open": 0, "peak_reported": live, "peak_compatible": live}
-        return {"peak_live": live, "peak_floor": max(floor, floor_elsewhere), "peak_open": opened,
-                "peak_reported": max(live, floor, floor_elsewhere, opened), "peak_compatible": max(live, floor_elsewhere)}
+        floor = max(floor, floor_elsewhere)
+        return {"peak_live": live, "peak_floor": floor, "peak_open": opened,
+                "peak_reported": max(live, floor, opened), "peak_compatible": max(live, floor)}
 
     def reset_window(self):
         """Begins a new window: the peak becomes what is allocated now, the floor
