@@ -59,6 +59,7 @@ func (p *program) run(ctx context.Context, flags *runFlags, argv []string) error
 		}
 		return exitError{startCode(err), err}
 	}
+	signal.Notify(broken, syscall.SIGPIPE) // where we were started to ignore it, the start has undone this
 	if r.tape != nil {
 		r.tape.program.Store(int64(child.PID))
 	}

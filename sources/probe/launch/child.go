@@ -69,6 +69,7 @@ func Start(argv, environment []string) (*Child, error) {
 		return nil, &StartError{argv[0], "", err}
 	}
 	c := &Child{signals: make(chan os.Signal, lastSignal), stopped: make(chan struct{}), next: make(chan struct{}), ended: make(chan struct{}), post: newPost()}
+	ignoreAsInherited()
 	listen(c.signals, false)
 	process, err := execute(path, argv, environment)
 	if err != nil {
@@ -76,8 +77,8 @@ func Start(argv, environment []string) (*Child, error) {
 		c.post.end()
 		return nil, &StartError{argv[0], path, err}
 	}
-	// What nohup or a shell's & made us ignore, the program ignores too. From now on
-	// it is passed on: the program may want to hear it by now.
+	// What nohup, a shell's & or a trap made us ignore, the program ignores too. From
+	// now on it is passed on: the program may want to hear it by now.
 	listen(c.signals, true)
 	listenToFirstRealTime(c.signals)
 	c.PID, c.post.pid = process.Pid, process.Pid
@@ -92,9 +93,9 @@ const shell = "/bin/sh"
 // where a shell, env or nohup start it. The error is the system's.
 func execute(path string, argv, environment []string) (*os.Process, error) {
 	attributes := &os.ProcAttr{Env: environment, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
-	process, err := os.StartProcess(path, argv, attributes)
+	process, err := startBlocking(path, argv, attributes)
 	if errors.Is(err, syscall.ENOEXEC) && !isELF(path) {
-		process, err = os.StartProcess(shell, append([]string{shell, path}, argv[1:]...), attributes)
+		process, err = startBlocking(shell, append([]string{shell, path}, argv[1:]...), attributes)
 	}
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
