@@ -11,6 +11,7 @@ from .adapter import ADAPTERS, Adapter, Sets, plural
 from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
+from .resident_set import resident_bytes
 from .torch_private_pools import PRIVATE_POOLS
 from .pressure import gpu_pressure, host_capacity, host_pressure, trim_host
 
@@ -68,12 +69,17 @@ def perform(command, args, report):
 
 def counter_sets():
     """A sample of every library and of the driver's own view of each device."""
-    out = Sets()
     DEVICE_MEMORY.look()
     try:
         PRIVATE_POOLS.look()
     except Exception:
         pass  # a library's own trouble, of which the sampler tells
+    return _sampled()
+
+
+def _sampled():
+    """A sample of every library, and what was read of the devices last."""
+    out = Sets()
     for adapter in ADAPTERS:
         if _is_present(adapter):
             try:
@@ -110,11 +116,42 @@ def _each(report, device_method, *arguments):
             report.line("%s: it failed" % adapter.name, why="%s: %s" % (type(error).__name__, str(error)[:300]))
 
 
-def _collect(report):
-    """Has Python find what only cycles keep alive; finalisers run here."""
+def _collect(report, device):
+    """Has Python find what only cycles keep alive, and tells what that has freed
+    on a device, or on every one for "": it stays with the allocators."""
+    counted, before = _in_use(device)
+    what, took = _garbage()
+    counted_then, after = _in_use(device)
+    if counted and counted_then == counted:
+        report.line("%s: %s" % (what, counted), before, after, took=took)
+    else:
+        report.line(what, took=took)
+
+
+def _garbage():
+    """Collects it, which runs finalisers here; what was done, and nanoseconds."""
     began = time.monotonic_ns()
     found = gc.collect()
-    report.line("collect garbage: %s" % plural(found, "unreachable object"), took=time.monotonic_ns() - began)
+    return "collect garbage, " + plural(found, "unreachable object"), time.monotonic_ns() - began
+
+
+def _in_use(device):
+    """(what is counted, bytes) of what a collection can make less: what is
+    allocated from the outermost allocators of a device, or of all for "", that
+    tell; the resident set of a process that uses no device; else ("", None)."""
+    sets = _sampled()
+    if _is_on_the_host(sets):
+        resident = resident_bytes()
+        return ("" if resident is None else "resident set"), resident
+    pools = {entry["id"] for entry in sets if entry["of"] == "pool"}
+    told = [entry["c"]["allocated"] for entry in sets if entry["id"] in pools and entry.get("in") not in pools
+            and "allocated" in entry["c"] and (not device or entry.get("dev") == device)]
+    return ("allocated", sum(told)) if told else ("", None)
+
+
+def _is_on_the_host(sets):
+    """Whether nothing of the counter sets lies on a device."""
+    return all(entry.get("dev") == "host" for entry in sets)
 
 
 def _reclaim(device, args, report):
@@ -124,7 +161,7 @@ def _reclaim(device, args, report):
         report.acted = False
         report.why = "nothing calls for it: neither the device nor the host is short of memory; force reclaim does it all the same"
         return
-    _collect(report)
+    _collect(report, device)
     report.acted = True
     lines = len(report.lines)
     _each(report, "reclaim", device, False)
@@ -139,14 +176,14 @@ def _reclaim(device, args, report):
 
 def _force_reclaim(device, args, report):
     """Garbage first, then every cache."""
-    _collect(report)
+    _collect(report, device)
     _each(report, "reclaim", device, True)
     report.acted = True
 
 
 def _rebuild(device, args, report):
     report.acted = False
-    _collect(report)
+    _collect(report, device)
     lines = len(report.lines)
     _each(report, "rebuild", device)
     if len(report.lines) == lines:
@@ -190,7 +227,7 @@ def _headroom(device, args, report):
         report.acted = True
     if known:
         return
-    if device in ("", "host") and all(entry.get("dev") == "host" for entry in counter_sets()):
+    if device in ("", "host") and _is_on_the_host(counter_sets()):
         _host_headroom(fraction, report)
     else:
         report.fail("no device of this process has a CUDA context yet, so nothing could be checked: ask again once the render runs")
@@ -204,14 +241,14 @@ def _host_headroom(fraction, report):
         return
     what = "headroom check at %g %%: host memory available" % (fraction * 100)
     if available >= fraction * total:
-        report.line(what, available, available, 0, why="this process uses no device's memory, so the host's counts")
+        report.line(what, available, available, why="this process uses no device's memory, so the host's counts")
         return
-    _collect(report)
+    what_was_collected, took = _garbage()
+    report.line(what_was_collected, took=took)  # the line below tells what it freed
     _each(report, "reclaim", "", True)
     trim_host()
     after = host_capacity()[1]
-    report.line(what, available, after, max(0, after - available),
-                why="still under it: what is left is in use" if after < fraction * total else "")
+    report.line(what, available, after, why="still under it: what is left is in use" if after < fraction * total else "")
     report.acted = True
 
 

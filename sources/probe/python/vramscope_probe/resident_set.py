@@ -10,6 +10,15 @@ RESIDENT_PERIOD = 900_000_000  # nanoseconds for which a reading counts
 STATM_SIZE = 256  # bytes, more than seven numbers have
 
 
+def resident_bytes():
+    """Bytes of the process in the machine's memory, or None where the kernel does
+    not tell."""
+    try:
+        return int(read_file("/proc/self/statm", STATM_SIZE).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 class ResidentSet:
     """Reads the resident set, once a second. It belongs to the probe's thread."""
 
@@ -25,10 +34,6 @@ class ResidentSet:
             if other.get("dev", "host") != "host":
                 return []
         if now - self._read_at >= RESIDENT_PERIOD:
-            self._read_at, self._sets = now, []
-            try:
-                pages = int(read_file("/proc/self/statm", STATM_SIZE).split()[1])
-                self._sets = [self._face.with_counters({"resident": pages * os.sysconf("SC_PAGE_SIZE")})]
-            except (OSError, ValueError, IndexError):
-                pass
+            resident = resident_bytes()
+            self._read_at, self._sets = now, [] if resident is None else [self._face.with_counters({"resident": resident})]
         return self._sets
