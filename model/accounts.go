@@ -46,6 +46,7 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 	a.Rest = restOf(subject, beside, device, a.Driver, a.Held)
 	a.Context = contextFigure(subject, device)
 	if driver, set := DeviceOf(subject, beside, device); set != nil {
+		a.Name = titleOf(subject, driver, set)
 		a.addDevice(driver, set)
 		if used := a.Others; used.Known && a.Driver.Known {
 			a.Others = othersOf(subject, beside, device, used, a.Driver)
@@ -57,6 +58,16 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 		a.Name, a.Others, a.Reserve, a.Free, a.Total, a.Untold = subject.DeviceName(device), why, why, why, why, why
 	}
 	return a
+}
+
+// titleOf is what to call a device that a source reads, beside what the subject has
+// on it: as the subject counts its devices, where it is not the device's own source
+// that speaks.
+func titleOf(subject, driver *SourceView, set *recorder.CounterSet) string {
+	if driver.Kind != recorder.KindDevice {
+		driver = subject
+	}
+	return driver.DeviceTitle(set)
 }
 
 // addHeld sums up the roots.
@@ -82,10 +93,6 @@ func (a *Accounts) addHeld(subject *SourceView) {
 // addDevice fills in what the driver says of the device; Others are all of its
 // used bytes.
 func (a *Accounts) addDevice(driver *SourceView, set *recorder.CounterSet) {
-	a.Name = driver.Name
-	if driver.Kind != recorder.KindDevice {
-		a.Name = setTitle(set)
-	}
 	a.Reserve, a.Free = driver.Figure(set, recorder.DriverReserved), driver.Figure(set, recorder.Free)
 	a.Total, a.Others = driver.Figure(set, recorder.Total), driver.DeviceUsed(set)
 	a.Untold = Figure{Why: "nothing is left over"}
@@ -111,20 +118,10 @@ func (a *Accounts) addHost(subject *SourceView, beside []*SourceView) {
 
 // DeviceName is what to call a device that no source of its own names: as the
 // process calls it, with its ordinal, or else by its UUID.
-// At a past moment it has that name already, though it may have said so later.
 func (v *SourceView) DeviceName(device string) string {
-	hellos := [2]*recorder.Hello{v.Hello}
-	if v.newest != nil {
-		hellos[1] = v.newest.Hello
-	}
-	for _, hello := range hellos {
-		if hello == nil {
-			continue
-		}
-		for _, gpu := range hello.GPUs {
-			if gpu.UUID == device && gpu.Name != "" {
-				return gpu.Name + " #" + strconv.Itoa(gpu.Ordinal)
-			}
+	for _, gpu := range v.knownGPUs() {
+		if gpu.UUID == device && gpu.Name != "" {
+			return gpu.Name + " #" + strconv.Itoa(gpu.Ordinal)
 		}
 	}
 	return device

@@ -1,6 +1,11 @@
 package model
 
-import "vramscope/recorder"
+import (
+	"strconv"
+	"strings"
+
+	"vramscope/recorder"
+)
 
 // HostDevice is the device of what lies in the machine's own memory.
 const HostDevice = "host"
@@ -73,6 +78,54 @@ func DeviceOf(subject *SourceView, beside []*SourceView, device string) (*Source
 // another moment than what the others read now.
 func (v *SourceView) isOver() bool {
 	return v.File == "" && !v.Past && (v.Goodbye != nil || v.Status == StatusEnded || v.Status == StatusFailed || v.Status == StatusLost)
+}
+
+// DeviceTitle is what to call a device that the source reads: a source of the
+// device's own has its name; a program gives a name that all GPUs of that model
+// have, so where it knows several the ordinal follows or, where it tells none, the
+// beginning of the UUID.
+func (v *SourceView) DeviceTitle(set *recorder.CounterSet) string {
+	if v.Kind == recorder.KindDevice {
+		return v.Name
+	}
+	name, others, ordinal := setTitle(set), false, ""
+	for _, gpu := range v.knownGPUs() {
+		if gpu.UUID == set.Device {
+			ordinal = " #" + strconv.Itoa(gpu.Ordinal)
+		} else {
+			others = others || gpu.Name == set.Name
+		}
+	}
+	for i := range v.Sets {
+		other := &v.Sets[i]
+		others = others || other.Of == recorder.OfDevice && other.Device != set.Device && other.Name == set.Name
+	}
+	switch {
+	case !others:
+		return name
+	case ordinal != "":
+		return strings.TrimSuffix(name, ordinal) + ordinal
+	}
+	return name + " " + ShortDevice(set.Device)
+}
+
+// shortUUID is how many characters of a UUID tell a GPU from others: its kind and
+// the first eight digits, as nvidia-smi takes them.
+const shortUUID = len("GPU-01234567")
+
+// ShortDevice is the beginning of a GPU's UUID, by which it can be named.
+func ShortDevice(uuid string) string { return uuid[:min(len(uuid), shortUUID)] }
+
+// knownGPUs are the GPUs that a process can use. At a past moment it has them
+// already, though it may have told of them later.
+func (v *SourceView) knownGPUs() []recorder.GPU {
+	if v.newest != nil && v.newest.Hello != nil && len(v.newest.Hello.GPUs) > 0 {
+		return v.newest.Hello.GPUs
+	}
+	if v.Hello == nil {
+		return nil
+	}
+	return v.Hello.GPUs
 }
 
 // deviceSet is what a source reads of a device; nil where it reads nothing.

@@ -300,18 +300,28 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 	}
 	if view.Hello != nil && len(view.Hello.GPUs) > 0 {
 		separate()
-		p.Text(style, gpuName(view.Hello, d.scene.device))
+		gpu, several := gpuOf(view.Hello, d.scene.device)
+		p.Text(style, gpu.Name)
+		if several {
+			p.Text(style, " #")
+			p.Count(style, int64(gpu.Ordinal), 0)
+		}
 	}
 }
 
-// gpuName is what a process calls a device, or its first one.
-func gpuName(hello *recorder.Hello, device string) string {
+// gpuOf is a device as a process calls it, or its first one, and whether the
+// process knows several of that name.
+func gpuOf(hello *recorder.Hello, device string) (gpu *recorder.GPU, several bool) {
+	gpu = &hello.GPUs[0]
 	for i := range hello.GPUs {
 		if hello.GPUs[i].UUID == device {
-			return hello.GPUs[i].Name
+			gpu = &hello.GPUs[i]
 		}
 	}
-	return hello.GPUs[0].Name
+	for i := range hello.GPUs {
+		several = several || hello.GPUs[i].UUID != gpu.UUID && hello.GPUs[i].Name == gpu.Name
+	}
+	return gpu, several
 }
 
 // jobOf is the source's place in its job, made once for what it said of itself.

@@ -17,6 +17,10 @@ type devicePane struct {
 	series  [2]widget.Series
 	columns [2][]widget.Column
 	limits  [1]widget.Limit
+
+	name string // of the device, and what it was made of
+	view *model.SourceView
+	set  *recorder.CounterSet
 }
 
 // device is the view and the set that the pane shows: of the chosen device,
@@ -34,8 +38,14 @@ func (*devicePane) device(s *scene) (*model.SourceView, *recorder.CounterSet) {
 }
 
 func (p *devicePane) title(s *scene) (string, string) {
-	if view, _ := p.device(s); view != nil {
-		return "Device over time", view.Name
+	if view, set := p.device(s); view != nil {
+		if p.view != view || p.set != set {
+			p.view, p.set, p.name = view, set, deviceTitle(view, set)
+			if view.Kind != recorder.KindDevice {
+				p.name += " of " + view.Name
+			}
+		}
+		return "Device over time", p.name
 	}
 	return "Device over time", ""
 }

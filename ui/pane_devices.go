@@ -21,11 +21,16 @@ type devicesPane struct {
 type deviceRow struct {
 	view *model.SourceView
 	set  *recorder.CounterSet // nil while there are no numbers
+	name string
 }
 
 type deviceRows struct {
 	rows []deviceRow
 }
+
+// What the column of names has at least, and what it is given before other
+// columns are.
+const narrowestDevice, widestDevice = 12, 28
 
 // The columns of the table of devices.
 const (
@@ -46,7 +51,7 @@ const (
 func newDevicesPane() *devicesPane {
 	p := &devicesPane{}
 	p.table = widget.Table{SortColumn: -1, Rows: &p.rows, Columns: []widget.TableColumn{
-		deviceName:        {Title: "device", Width: 12, Grow: 2},
+		deviceName:        {Title: "device", Width: narrowestDevice, Grow: 2},
 		deviceUsed:        {Title: "used", Width: 10, Align: grid.Right},
 		deviceFree:        {Title: "free", Width: 10, Align: grid.Right},
 		deviceReserve:     {Title: "driver", Width: 10, Align: grid.Right, Drop: 4},
@@ -76,7 +81,7 @@ func (p *devicesPane) collect(s *scene) {
 		found := false
 		for i := range view.Sets {
 			if set := &view.Sets[i]; set.Of == recorder.OfDevice && (view.Kind == recorder.KindDevice || !toldByDevice(s.snapshot, set.Device)) {
-				p.add(deviceRow{view, &view.Sets[i]})
+				p.add(deviceRow{view: view, set: set})
 				found = true
 			}
 		}
@@ -84,7 +89,44 @@ func (p *devicesPane) collect(s *scene) {
 			p.rows.rows = append(p.rows.rows, deviceRow{view: view})
 		}
 	}
+	p.rows.name()
+	width := 0
+	for i := range p.rows.rows {
+		width = max(width, grid.Width(p.rows.rows[i].name))
+	}
+	p.table.Columns[deviceName].Width = min(max(width, narrowestDevice), widestDevice)
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+// name names the rows: what a program reads by the device and the program, and
+// where two devices would have one name, by their UUIDs too.
+func (rows *deviceRows) name() {
+	for i := range rows.rows {
+		row := &rows.rows[i]
+		row.name = deviceTitle(row.view, row.set)
+		for k := range rows.rows {
+			other := &rows.rows[k]
+			if row.byProgram() && other.byProgram() && other.set.Device != row.set.Device &&
+				deviceTitle(other.view, other.set) == row.name {
+				row.name += " " + model.ShortDevice(row.set.Device)
+				break
+			}
+		}
+		if row.byProgram() {
+			row.name += " of " + row.view.Name
+		}
+	}
+}
+
+// byProgram says whether a program reads the device, which has no source of its own.
+func (d *deviceRow) byProgram() bool { return d.set != nil && d.view.Kind != recorder.KindDevice }
+
+// deviceTitle is what to call a device that a source reads.
+func deviceTitle(view *model.SourceView, set *recorder.CounterSet) string {
+	if set == nil {
+		return view.Name
+	}
+	return view.DeviceTitle(set)
 }
 
 // add adds a row. A device that several programs read is one device all the
@@ -201,11 +243,7 @@ func (rows *deviceRows) DrawCell(r grid.Region, row, column int) {
 	width := r.Width()
 	switch column {
 	case deviceName:
-		name := d.view.Name
-		if d.set != nil && d.set.Name != "" && d.view.Kind != recorder.KindDevice {
-			name = d.set.Name + " of " + d.view.Name
-		}
-		r.FitMiddle(0, 0, width, text, name)
+		r.FitMiddle(0, 0, width, text, d.name)
 	case deviceUsed:
 		pen.Bytes(grid.Of(themes.Used), d.used(), width)
 	case deviceFree:
@@ -264,7 +302,7 @@ func (p *devicesPane) details(s *scene) (string, []string) {
 		lines = append(lines, "trouble  "+d.view.Trouble)
 	}
 	if d.set == nil {
-		return d.view.Name, lines
+		return d.name, lines
 	}
 	for c := range recorder.NumCounters {
 		counter := recorder.Counter(c)
@@ -274,7 +312,7 @@ func (p *devicesPane) details(s *scene) (string, []string) {
 			lines = append(lines, counterName(counter)+"  not known: "+why)
 		}
 	}
-	return d.view.Name, lines
+	return d.name, lines
 }
 
 func (p *devicesPane) origins(s *scene) (all []origin) {
@@ -298,5 +336,5 @@ func (p *devicesPane) selectedText(s *scene) string {
 	if p.table.Selected >= len(p.rows.rows) {
 		return ""
 	}
-	return p.rows.rows[p.table.Selected].view.Name
+	return p.rows.rows[p.table.Selected].name
 }

@@ -56,6 +56,10 @@ const (
 	processReach
 )
 
+// When the column of devices is left out: sooner than most, unless it is needed to
+// tell the rows of one process apart.
+const dropDevice, dropDeviceOfSeveral = 5, 1
+
 func newProcessesPane() *processesPane {
 	p := &processesPane{sort: processDriver}
 	p.table = widget.Table{SortColumn: processDriver, Descending: true, Rows: &p.rows, Columns: []widget.TableColumn{
@@ -65,7 +69,7 @@ func newProcessesPane() *processesPane {
 		processHeld:        {Title: "allocators", Width: 10, Align: grid.Right, Drop: 1},
 		processUnaccounted: {Title: "unaccounted", Width: 11, Align: grid.Right, Drop: 3},
 		processResident:    {Title: "host", Width: 10, Align: grid.Right, Drop: 4},
-		processDevice:      {Title: "device", Width: 8, Grow: 1, Drop: 5},
+		processDevice:      {Title: "device", Width: 8, Grow: 1, Drop: dropDevice},
 		processJob:         {Title: "job", Width: 12, Grow: 1, Drop: 6},
 		processReach:       {Title: "reach", Width: 14, Grow: 1, Drop: 2},
 	}}
@@ -97,7 +101,7 @@ func (p *processesPane) collect(s *scene) {
 	}
 	for _, view := range s.snapshot.Sources {
 		if view.Kind == recorder.KindProcess && !listed[view] {
-			p.all = append(p.all, ownRow(s.snapshot, view, ""))
+			p.addOwn(s.snapshot, view)
 		}
 	}
 	p.arrange()
@@ -124,6 +128,20 @@ func (p *processesPane) addDevice(snapshot *model.Snapshot, gpu *model.SourceVie
 		if set := &gpu.Sets[i]; set.Of == recorder.OfProcess {
 			p.all = append(p.all, driverRow(snapshot, gpu, set, known[set]))
 		}
+	}
+}
+
+// addOwn adds a process that no device's source tells of: a row for each GPU on
+// which it has allocators, as the driver would list it, and one row where it has
+// them on one or on none.
+func (p *processesPane) addOwn(snapshot *model.Snapshot, view *model.SourceView) {
+	gpus := view.Devices(snapshot.Beside(view))
+	gpus = slices.DeleteFunc(gpus, func(device string) bool { return device == model.HostDevice })
+	if len(gpus) < 2 {
+		gpus = []string{""}
+	}
+	for _, device := range gpus {
+		p.all = append(p.all, ownRow(snapshot, view, device))
 	}
 }
 
@@ -193,8 +211,25 @@ func (p *processesPane) arrange() {
 		}
 		return cmp.Or(compareEnded(a.view, b.view), order)
 	})
+	p.table.Columns[processDevice].Drop = dropDevice
+	if p.onSeveral() {
+		p.table.Columns[processDevice].Drop = dropDeviceOfSeveral
+	}
 	p.table.SortColumn = p.sort
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+// onSeveral says whether a process has rows on several devices, which the column
+// of devices tells apart.
+func (p *processesPane) onSeveral() bool {
+	for i := range p.all {
+		for k := range i {
+			if p.all[i].view != nil && p.all[i].view == p.all[k].view || p.all[i].pid == p.all[k].pid && p.all[i].device != p.all[k].device {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (p *processesPane) draw(r grid.Region, s *scene, _ bool) {

@@ -32,6 +32,7 @@ type timelineName struct {
 	first      int64
 	last       int64
 	unit       widget.AxisUnit
+	device     string // of several, the one that is shown
 	all, fixed bool
 }
 
@@ -57,11 +58,11 @@ func (p *timelinePane) title(s *scene) (string, string) {
 	return p.titleText(s), note
 }
 
-// titleText says how much is shown.
+// titleText says how much is shown and, of several devices, of which one.
 func (p *timelinePane) titleText(s *scene) string {
 	w := &s.choices.window
 	from, to := w.of(s)
-	name := timelineName{length: to - from, unit: p.unit, all: w.all, fixed: w.fixed}
+	name := timelineName{length: to - from, unit: p.unit, device: p.plan.only, all: w.all, fixed: w.fixed}
 	if p.unit == widget.Frames {
 		name.length, name.first, name.last = 0, p.from, p.to
 	}
@@ -73,6 +74,9 @@ func (p *timelinePane) titleText(s *scene) string {
 		name.text = "Timeline, frames " + string(grid.AppendCount(nil, p.from)) + " to " + string(grid.AppendCount(nil, p.to))
 	} else {
 		name.text = "Timeline " + string(grid.AppendDuration(nil, to-from))
+	}
+	if name.device != "" {
+		name.text += " of " + name.device
 	}
 	p.name = name
 	return name.text

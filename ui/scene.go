@@ -2,6 +2,7 @@ package ui
 
 import (
 	"vramscope/model"
+	"vramscope/recorder"
 	"vramscope/ui/grid"
 	"vramscope/ui/widget"
 )
@@ -39,6 +40,9 @@ type baseline struct {
 func (s *scene) headroom() *model.Headroom {
 	if s.reckoned.headroom == nil {
 		h := model.HeadroomOf(s.view, s.beside, s.device, s.reserve)
+		if driver, set := model.DeviceOf(s.view, s.beside, s.device); set != nil && driver.Kind != recorder.KindDevice {
+			h.Name = s.view.DeviceTitle(set)
+		}
 		s.reckoned.headroom = &h
 	}
 	return s.reckoned.headroom

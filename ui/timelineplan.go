@@ -16,6 +16,7 @@ type timelinePlan struct {
 	snapshot *model.Snapshot
 	newest   *model.SourceView
 	device   string
+	only     string // name of the device that the series are about, where the source has memory on others too
 	series   []plannedSeries
 	limits   []widget.Limit
 	arenas   []arenaLife
@@ -58,7 +59,7 @@ func (p *timelinePlan) make(s *scene) {
 		return
 	}
 	p.snapshot, p.newest, p.device = s.snapshot, s.newest, s.device
-	p.series, p.limits, p.arenas = p.series[:0], p.limits[:0], p.arenas[:0]
+	p.series, p.limits, p.arenas, p.only = p.series[:0], p.limits[:0], p.arenas[:0], ""
 	switch {
 	case s.newest == nil:
 	case s.newest.Kind == recorder.KindDevice:
@@ -86,6 +87,9 @@ func (p *timelinePlan) planProcess(s *scene) {
 	for i := range view.Sets {
 		set := &view.Sets[i]
 		onDevice = onDevice || set.Of == recorder.OfPool && set.Device == s.device
+	}
+	if onDevice && s.view != nil && len(view.Devices(s.beside)) > 1 {
+		p.only = s.headroom().Name
 	}
 	allocated.counters, reserved.counters = make([]counterPart, 0, 8), make([]counterPart, 0, 8)
 	for i := range view.Sets {
