@@ -216,3 +216,51 @@ while not stop.is_set():
 	p.CloseInput()
 	p.Wait()
 }
+
+// What record-off has forgotten is no dump any more: nothing is written, the
+// answer says what to do, and recording that is armed anew begins anew. A dump is
+// its owner's alone, as a recording is.
+func TestScopesCalibrationAfterRecordOff(t *testing.T) {
+	p := run(t, `
+import algan.utils.memory_utils as memory
+import stat
+def path(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+own = Arena(1024, "own")
+def work(name):
+    with probe.scope(name):
+        own.alloc(100)
+    a = memory.ManualMemory(0, num_bytes=1024)
+    probe.note_peak(name, 10, 90)
+    memory.note_nonarena_peak(name, 5, 50)
+    drain()
+command("record", True)
+work("first")
+command("record", False)
+drain()
+report = probe.Report()
+probe.COMMANDS["calibration"]("", {"path": path("calibration.vscope")}, report)
+assert report.failed and not report.lines and not report.path
+for part in "arm it with record-on", "before record-off":
+    assert part in report.why, report.why
+assert probe.save_calibration(path("calibration.vscope")) is False
+assert not os.path.exists(path("calibration.vscope"))
+command("record", True)
+work("second")
+open(path("calibration.vscope"), "w").close()
+os.chmod(path("calibration.vscope"), 0o644)
+assert probe.save_calibration(path("calibration.vscope")) is True
+assert stat.S_IMODE(os.stat(path("calibration.vscope")).st_mode) == 0o600
+look()
+`)
+	all := read(t, filepath.Join(p.Module, "calibration.vscope"))
+	names := map[string]int{}
+	for _, record := range all.others {
+		if peak, ok := record.(*recorder.Peak); ok && peak.InputBytes == 10 {
+			names[peak.Name]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"second": 1}, names); diff != "" {
+		t.Error("the transients: ", diff)
+	}
+}

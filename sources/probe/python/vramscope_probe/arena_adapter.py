@@ -166,7 +166,8 @@ class ArenaAdapter(Adapter):
             self._forget_due = False
             for record in self.recorded:
                 record.forget()
-            self.recorded = []
+            self.recorded, self.recorded_peaks = [], []
+            self.dropped = self.dropped_peaks = 0
         if self._record_due:
             self._record_due = False
             for handle in ARENA_HANDLES.living():

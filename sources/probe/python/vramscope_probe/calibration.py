@@ -17,9 +17,11 @@ class NothingRecorded(Exception):
 
 def save_calibration(path):
     """Writes what the recorded arenas hold as a calibration dump that vramscope
-    opens, and returns True. path is the file; one that is there is replaced once
-    the new one is whole. Where nothing was recorded, since nobody sent record-on
-    or no arena was named after it, it writes no file and returns False.
+    opens, and returns True. path is the file, which its owner alone can read; one
+    that is there is replaced once the new one is whole. Where nothing was
+    recorded, since nobody sent record-on or no arena was named after it, or is
+    recorded no more, since record-off forgets it, it writes no file and returns
+    False.
 
     Raises OSError where it cannot be written (a full disk); the file that was
     there is then as it was. The program waits while the trees are copied and
@@ -39,7 +41,7 @@ def write_calibration(path):
         raise FileExistsError("%s is no plain file: name another one" % path)
     lines = calibration_lines(*recorded_parts())
     beside = "%s.%d.%d.part" % (path, os.getpid(), time.monotonic_ns())
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o644)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             for line in lines:
@@ -62,12 +64,13 @@ def recorded_parts():
     with FOLD_LOCK:
         parts = [ARENA_ADAPTER.calibration(ns), ALGAN_ADAPTER.calibration(ns)]
         strings = NAMES.everything()
-    if not any(part.entries or part.peaks for part in parts):
-        if any(part.armed for part in parts):
+    armed = any(part.armed for part in parts)
+    if not any(part.entries or armed and part.peaks for part in parts):  # algan keeps its peaks for good
+        if armed:
             raise NothingRecorded("no arena was recorded, since the program has named no arena and opened no scope after "
                                   "recording was armed: ask again once it has, or name them with vramscope_probe.arena() and scope()")
-        raise NothingRecorded("no arena was recorded, since recording is not armed: arm it with record-on, "
-                              "let the program run on, and ask again")
+        raise NothingRecorded("no arena is recorded, since recording is not armed: arm it with record-on, let the program "
+                              "run on, and ask again before record-off, which forgets what was recorded")
     return ns, parts, strings
 
 
