@@ -262,8 +262,9 @@ func (d *Dashboard) setScene() {
 	}
 	s := scene{
 		choices: &d.choices, dumps: &d.dumps, snapshot: shown, reserve: d.options.Reserve, axis: d.axis,
-		paused: d.paused, readOnly: d.options.ReadOnly, baseline: d.baseline,
+		paused: d.paused, readOnly: d.options.ReadOnly, baseline: d.baseline, files: d.scene.files,
 	}
+	s.files.update(shown)
 	s.newest = shown.Find(d.selected)
 	if s.newest == nil {
 		s.newest = d.firstOf(shown)

@@ -265,6 +265,10 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 		p.Rune(style, ' ')
 		p.Text(style, pidText(view.Hello.PID))
 	}
+	if isRecording(view) && d.scene.files.several() {
+		separate()
+		p.Text(style, d.scene.files.name(view))
+	}
 	if job := d.jobOf(view); job != "" {
 		separate()
 		p.Text(style.With(themes.Bold), job)

@@ -43,8 +43,13 @@ func newSourceChooser(snapshot *model.Snapshot, current *model.SourceView, offer
 	if snapshot.Find(offered) == nil {
 		offered = ""
 	}
+	files := recordingsOf(snapshot)
 	for _, view := range inRankOrder(snapshot.Sources) {
-		if name := groupOf(view); name != group {
+		name := groupOf(view)
+		if isRecording(view) {
+			name += " " + files.name(view)
+		}
+		if name != group {
 			group = name
 			p.lines = append(p.lines, popupLine{label: name, head: true})
 		}
@@ -117,7 +122,7 @@ func groupOf(view *model.SourceView) string {
 	case isCosts(view):
 		return "Calibration files"
 	case view.File != "":
-		return "Recordings"
+		return "Recording"
 	case view.Kind == recorder.KindDevice:
 		return "Devices"
 	case view.Kind == recorder.KindHost:

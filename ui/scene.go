@@ -25,6 +25,7 @@ type scene struct {
 	baseline *baseline // what d remembered; nil when nothing
 	choices  *choices  // what the panes share; they change it
 	dumps    *dumpWork // what has been worked out about memory dumps
+	files    recordings
 	reckoned reckoned
 }
 
