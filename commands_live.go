@@ -110,7 +110,7 @@ func (p *program) viewsOf(ctx context.Context, h *hub, arguments []string) ([]*m
 	}
 	view, err := findSource(h.Snapshot(), arguments[0])
 	if err == nil {
-		view, err = p.heard(ctx, h, view, helloTime)
+		view, err = p.heard(ctx, h, view, helloTime, time.Now())
 	}
 	return []*model.SourceView{view}, err
 }

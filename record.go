@@ -124,7 +124,7 @@ func (p *program) reach(ctx context.Context, h *hub, name string) (*model.Source
 	h.waitUntil(ctx, settleTime, settled)
 	view, err := findSource(h.Snapshot(), name)
 	if err == nil {
-		return p.heard(ctx, h, view, helloTime)
+		return p.heard(ctx, h, view, helloTime, time.Now())
 	}
 	if name != "demo" {
 		return nil, err
@@ -226,8 +226,12 @@ func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandAr
 	if hold.say != nil && !h.waitUntil(ctx, sayWaitingAfter, answered) && ctx.Err() == nil {
 		hold.say(waitsFor(view, action, hold.wait))
 	}
-	longest := hold.wait + beyondWait
-	h.waitUntil(ctx, longest-time.Since(began), answered)
+	waited := hold.wait
+	h.waitUntil(ctx, waited+noticeTime-time.Since(began), answered)
+	if action != nil && action.Final == nil && action.Accepted != nil { // its program answers, and tells when its time is over
+		waited += beyondWait
+		h.waitUntil(ctx, waited-time.Since(began), answered)
+	}
 	switch {
 	case action != nil && action.Final != nil:
 		return action.Final, nil
@@ -236,7 +240,7 @@ func (h *hub) obey(ctx context.Context, id, name string, args recorder.CommandAr
 	case h.hasEnded(id):
 		return nil, exitError{exitNothing, fmt.Errorf("%s was sent, and %s has ended without an answer: start it again", model.CommandTitle(name), printable(view.Name))}
 	default:
-		return nil, fmt.Errorf("%s was sent, but no answer came within %v: the program may be in a long call; look at it with vramscope, or give it longer with --wait", model.CommandTitle(name), longest)
+		return nil, fmt.Errorf("%s was sent, but no answer came within %v: the program may be in a long call; look at it with vramscope, or give it longer with --wait", model.CommandTitle(name), waited)
 	}
 }
 

@@ -71,9 +71,10 @@ func (p *program) sendWith(ctx context.Context, h *hub, source, name string, arg
 	if err := p.watchLive(h); err != nil {
 		return nil, nil, err
 	}
-	view, err := target(ctx, h, source)
+	began := time.Now()
+	view, err := target(ctx, h, source, min(settleTime, max(wait/2, shortestLook)))
 	if err == nil {
-		view, err = p.heard(ctx, h, view, wait)
+		view, err = p.heard(ctx, h, view, wait, began)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -99,16 +100,19 @@ func (p *program) sendWith(ctx context.Context, h *hub, source, name string, arg
 }
 
 // target finds the program that a command is for, as soon as every program has said
-// who it is: one without memory on a GPU tells no numbers, and a driver that is
-// asked for them may take its time.
-func target(ctx context.Context, h *hub, source string) (view *model.SourceView, err error) {
-	h.waitUntil(ctx, settleTime, func(h *hub, snapshot *model.Snapshot) bool {
-		if !h.socketsHeard(snapshot) {
-			return false
-		}
+// who it is, or after so long: one without memory on a GPU tells no numbers, and a
+// driver that is asked for them may take its time.
+func target(ctx context.Context, h *hub, source string, patience time.Duration) (view *model.SourceView, err error) {
+	found := func(h *hub, snapshot *model.Snapshot) bool {
 		view, err = findSource(snapshot, source)
 		return err == nil && view.Hello != nil || settled(h, snapshot)
+	}
+	heard := h.waitUntil(ctx, patience, func(h *hub, snapshot *model.Snapshot) bool {
+		return h.socketsHeard(snapshot) && found(h, snapshot)
 	})
+	if !heard {
+		h.showSilent()
+	}
 	if view, err = findSource(h.Snapshot(), source); err != nil {
 		return nil, err
 	}
@@ -118,6 +122,10 @@ func target(ctx context.Context, h *hub, source string) (view *model.SourceView,
 	}
 	return view, nil
 }
+
+// shortestLook is how long a program that is well has to say hello, however short a
+// command may wait.
+const shortestLook = time.Second
 
 // firstNumbersTime is how long the numbers of a program that has said hello are
 // waited for, which come with it.

@@ -21,9 +21,13 @@ const commandWait = 30 * time.Second
 // longestWait is how long a program lets a command wait at most.
 const longestWait = 10 * time.Minute
 
-// beyondWait is how much longer an answer is waited for than its command may wait
-// for the program, so that "expired" is heard.
+// beyondWait is how much longer the answer to a command that was accepted is waited
+// for than it may wait for the program, so that "expired" is heard.
 const beyondWait = 5 * time.Second
+
+// noticeTime is how much longer it is waited at least, so that a program that is
+// well can say that it has accepted a command.
+const noticeTime = 500 * time.Millisecond
 
 // sayWaitingAfter is after how long without an answer it is said what a command
 // waits for.

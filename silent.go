@@ -83,11 +83,33 @@ func (h *hub) watchSilent() {
 			if looks[path]++; looks[path] < silentFor {
 				continue
 			}
-			source, why := probe.NewSource(path), silence(name)
-			h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: commandName(name)})
-			h.tell(func(store *model.Store) { store.SetWaiting(source.ID(), why) })
+			h.attachSilent(path, name)
 		}
 	}
+}
+
+// attachSilent shows a program that does not answer, by its command line.
+func (h *hub) attachSilent(path string, name probe.Name) {
+	source, why := probe.NewSource(path), silence(name)
+	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: commandName(name)})
+	h.tell(func(store *model.Store) { store.SetWaiting(source.ID(), why) })
+}
+
+// showSilent shows at once every program that does not answer, for a look that
+// waits for one of them.
+func (h *hub) showSilent() {
+	silent := silentSockets(h.Snapshot())
+	for path, name := range silent {
+		h.attachSilent(path, name)
+	}
+	h.waitUntil(h.ctx, settleTime, func(_ *hub, snapshot *model.Snapshot) bool {
+		for _, name := range silent {
+			if snapshot.Find(name.ID()) == nil {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // isSilent says whether a program let us in and said nothing.
@@ -140,8 +162,9 @@ func (h *hub) untilNumbers(ctx context.Context, id string, patience time.Duratio
 const numbersTime = time.Second
 
 // heard waits until a program that was found by its command line has said hello,
-// and says that it waits. A program that was stopped is not waited for.
-func (p *program) heard(ctx context.Context, h *hub, view *model.SourceView, patience time.Duration) (*model.SourceView, error) {
+// and says that it waits, for so long since the wait began. A program that was
+// stopped is not waited for.
+func (p *program) heard(ctx context.Context, h *hub, view *model.SourceView, patience time.Duration, began time.Time) (*model.SourceView, error) {
 	name, ok := socketOf(view)
 	if !ok || view.Hello != nil || view.File != "" {
 		return view, nil
@@ -150,10 +173,12 @@ func (p *program) heard(ctx context.Context, h *hub, view *model.SourceView, pat
 		return nil, errors.New(silence(name))
 	}
 	fmt.Fprintf(p.problems, "%s (process %d) lets vramscope in, but is busy and does not answer yet: waiting up to %v\n", printable(view.Name), name.PID, patience)
-	h.waitUntil(ctx, patience, func(_ *hub, snapshot *model.Snapshot) bool {
+	h.waitUntil(ctx, patience-time.Since(began), func(_ *hub, snapshot *model.Snapshot) bool {
 		return hasSaidHello(snapshot, name) || name.Gone()
 	})
-	h.untilNumbers(ctx, view.ID, numbersTime)
+	if hasSaidHello(h.Snapshot(), name) {
+		h.untilNumbers(ctx, view.ID, numbersTime)
+	}
 	now := h.Snapshot().Find(view.ID)
 	switch {
 	case now != nil && now.Hello != nil:

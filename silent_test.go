@@ -11,7 +11,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
+	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/sources/probe"
 )
@@ -23,8 +25,9 @@ type busyProgram struct {
 	t        *testing.T
 	name     probe.Name
 	listener net.Listener
-	answers  int // number of the caller, from 1, at which it speaks; 0 never
-	until    int // number of the last caller that it speaks to; 0 is any
+	answers  int  // number of the caller, from 1, at which it speaks; 0 never
+	until    int  // number of the last caller that it speaks to; 0 is any
+	deaf     bool // it says hello, and is busy from then on
 
 	mutex   sync.Mutex
 	callers int
@@ -34,6 +37,11 @@ type busyProgram struct {
 }
 
 func newBusyProgram(t *testing.T, environment []string, answers, until int) *busyProgram {
+	t.Helper()
+	return startBusyProgram(t, environment, &busyProgram{answers: answers, until: until})
+}
+
+func startBusyProgram(t *testing.T, environment []string, b *busyProgram) *busyProgram {
 	t.Helper()
 	name, err := probe.OwnName()
 	if err != nil {
@@ -49,7 +57,7 @@ func newBusyProgram(t *testing.T, environment []string, answers, until int) *bus
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &busyProgram{t: t, name: name, listener: listener, answers: answers, until: until, called: make(chan int, 100)}
+	b.t, b.name, b.listener, b.called = t, name, listener, make(chan int, 100)
 	t.Cleanup(func() {
 		_ = listener.Close()
 		b.mutex.Lock()
@@ -102,7 +110,7 @@ func (b *busyProgram) speak(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if command, ok := record.(*recorder.Command); ok {
+		if command, ok := record.(*recorder.Command); ok && !b.deaf {
 			tell(&recorder.Ack{Head: head, ID: command.ID, Name: command.Name, State: recorder.AckDone})
 		}
 	}
@@ -183,5 +191,46 @@ func TestSilenceIsNoOtherFailure(t *testing.T) {
 	}
 	if _, _, again := verdict(&probe.GreetingError{ID: "pid:1-1", Why: "said nothing", Silent: true}); !again {
 		t.Error("a busy program is not called again")
+	}
+}
+
+// TestABusyProgramIsGivenUpInTime: a command waits no longer for its program than
+// it was told to, whether that says nothing at all or nothing more.
+func TestABusyProgramIsGivenUpInTime(t *testing.T) {
+	for _, c := range []struct {
+		program *busyProgram
+		name    string
+		says    []string
+	}{
+		{&busyProgram{}, ownName(), []string{"is busy and does not answer yet: waiting up to 1.5s", "no answer in 1.5s"}},
+		{&busyProgram{answers: 1, deaf: true}, "compiles.py", []string{"waiting up to 1.5s for compiles.py", "no answer came within 1.5s"}},
+	} {
+		environment := testEnvironment(t)
+		startBusyProgram(t, environment, c.program)
+		_, problems, code := runIn(t, environment, "send", "--wait", "1500ms", c.name, recorder.CommandHeadroom)
+		for _, says := range c.says {
+			if code != exitFailed || !strings.Contains(problems, says) {
+				t.Errorf("ends with %d, says %q and not %q", code, problems, says)
+			}
+		}
+	}
+}
+
+// TestTheWaitForAHelloBeganEarlier: what a look for a program has taken is part of
+// the wait for it.
+func TestTheWaitForAHelloBeganEarlier(t *testing.T) {
+	name, err := probe.OwnName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := defaultSettings()
+	h := newHub(t.Context(), &settings)
+	defer h.close()
+	var problems bytes.Buffer
+	p := &program{settings: settings, problems: &problems}
+	wait := 100 * time.Hour
+	_, err = p.heard(t.Context(), h, &model.SourceView{ID: name.ID(), Source: name.ID(), Name: "compiles.py"}, wait, time.Now().Add(-wait))
+	if err == nil || !strings.Contains(err.Error(), "no answer in 100h") {
+		t.Errorf("says %v", err)
 	}
 }
