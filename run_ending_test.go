@@ -67,7 +67,8 @@ func TestRecordingSaysOfAFaultWhatItWas(t *testing.T) {
 		argv         []string
 		ended        string
 	}{
-		{"an exception", hold + "raise ValueError('x')\n", nil, "the program ended with ValueError and exit code 1"},
+		{"an exception", hold + "raise ValueError('x')\n", nil, "the program ended with exit code 1; the last exception that nothing caught was ValueError"},
+		{"an exception at a prompt, which goes on", hold + "1/0\n", []string{"sh", "-c", `exec "$1" -i "$2"`, "sh"}, "the program ended"},
 		{"nothing", hold, nil, "the program ended"},
 		{"a signal, behind the goodbye", hold + "import atexit, signal\natexit._run_exitfuncs()\nos.kill(os.getpid(), signal.SIGKILL)\n", nil, "the program ended, then it was killed by signal 9 (killed)"},
 		{"in a shell", hold + "raise SystemExit(9)\n", []string{"sh", "-c", `"$@"; exit 7`, "sh"}, "the program ended"},
@@ -86,7 +87,7 @@ func TestRecordingSaysOfAFaultWhatItWas(t *testing.T) {
 				t.Errorf("ended %q, want %q", got, c.ended)
 			}
 			for _, source := range report.Sources {
-				if source.Kind == "host" && len(c.argv) > 0 && source.Ended != "the recording ended with the program (exit code 7)" {
+				if source.Kind == "host" && c.name == "in a shell" && source.Ended != "the recording ended with the program (exit code 7)" {
 					t.Errorf("the machine ended: %s", source.Ended)
 				}
 			}

@@ -176,17 +176,16 @@ func (r *runRecording) holdBack(record recorder.Record) bool {
 	return isBye
 }
 
-// withExit puts how a program ended into its goodbye.
+// withExit puts how a program ended into its goodbye. An exception that its
+// interpreter knows of is not what ended a program that found nothing wrong.
 func withExit(why string, exit launch.Exit) string {
 	switch {
 	case exit.Fine():
-		return why
+		return programEnded
 	case exit.Signal != 0:
 		return fmt.Sprintf("%s, then it was %v", why, exit)
-	case why == programEnded:
-		return exit.String()
 	}
-	return fmt.Sprintf("%s and exit code %d", why, exit.Code)
+	return exit.String() + strings.TrimPrefix(why, programEnded)
 }
 
 // keep writes a record of a probe, and lets the machine and its GPUs in after

@@ -376,12 +376,30 @@ func TestThePlaceIsThatOfTheDashboard(t *testing.T) {
 	}
 }
 
+// caughtAndKept leaves an exception that it has caught where Python leaves one
+// that nothing caught, for a debugger.
+const caughtAndKept = `
+def test():
+    assert False
+def main():
+    try:
+        test()
+    except AssertionError as error:
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+main()`
+
 // The goodbye says how the program ended, where Python knows it.
 func TestTheGoodbyeSaysHowItEnded(t *testing.T) {
 	for _, c := range []struct{ end, why string }{
 		{"", "the program ended"},
 		{"sys.exit(7)", "the program ended"},
-		{"raise MemoryError('gone')", "the program ended with MemoryError"},
+		{"raise MemoryError('gone')", "the program ended; the last exception that nothing caught was MemoryError"},
+		{"def fail():\n    raise MemoryError('gone')\nfail()", "the program ended; the last exception that nothing caught was MemoryError"},
+		// One that was caught and printed, as a prompt within the program and a test runner do it.
+		{"import code\ncode.InteractiveInterpreter().runsource('1/0')", "the program ended"},
+		{"import code\ncode.InteractiveInterpreter().runsource('1 1')", "the program ended"},
+		{caughtAndKept, "the program ended"},
+		{caughtAndKept + "\nsys.exit(1)", "the program ended"},
 		{"vramscope_probe.stop()", "the program stopped its probe"},
 	} {
 		t.Run(c.end, func(t *testing.T) {

@@ -165,10 +165,20 @@ class Session:
 
     def _at_exit(self):
         try:
-            error = getattr(sys, "last_type", None)
-            self.stop("the program ended with " + error.__name__ if isinstance(error, type) else "the program ended")
+            self.stop(goodbye())
         except BaseException:
             pass
+
+
+def goodbye():
+    """Why the probe ends at the interpreter's end, as far as the interpreter knows.
+    It does not know whether an exception is what ended it: a prompt goes on after
+    one. Where Python leaves those that nothing caught, shells and test runners
+    put those that they have caught, too; but these did not go up to the last frame."""
+    error, traceback = getattr(sys, "last_type", None), getattr(sys, "last_traceback", None)
+    if isinstance(error, type) and traceback is not None and traceback.tb_frame.f_back is None:
+        return "the program ended; the last exception that nothing caught was " + error.__name__
+    return "the program ended"
 
 
 SESSION = Session()
