@@ -298,6 +298,7 @@ import torch
 import algan.utils.memory_utils as memory
 arena = memory.ManualMemory(0, device=memory.Device("cpu", 0), num_bytes=4096)
 `
+	const named = "import torch, vramscope_probe\narena = vramscope_probe.arena('own', length=4096, pointers=lambda: (0, 4096)%s)\n"
 	for _, c := range []struct {
 		name, script string
 		available    int64
@@ -311,6 +312,12 @@ arena = memory.ManualMemory(0, device=memory.Device("cpu", 0), num_bytes=4096)
 		{"too little", onTheHost, 10 * mib, "", recorder.AckDone, true, "still under it"},
 		{"the system does not tell", onTheHost, -1, "", recorder.AckFailed, false, "does not tell how much"},
 		{"a device", onTheHost, 40 * mib, "GPU-0", recorder.AckFailed, false, "has a CUDA context yet"},
+		{"an arena of no device's", fmt.Sprintf(named, ""), 40 * mib, "", recorder.AckDone, false, "the host's counts"},
+		{"in an allocator that is not there", fmt.Sprintf(named, ", inside='torch:0'"), 40 * mib, "", recorder.AckDone, false, "the host's counts"},
+		{"an arena of the host's", fmt.Sprintf(named, ", device='host'"), 40 * mib, "", recorder.AckDone, false, "the host's counts"},
+		{"too little beside it", fmt.Sprintf(named, ""), 10 * mib, "", recorder.AckDone, true, "still under it"},
+		{"an arena that names a device", fmt.Sprintf(named, ", device='cuda:0'"), 40 * mib, "", recorder.AckFailed, false, "has a CUDA context yet"},
+		{"one of no device's beside one on a device", fmt.Sprintf(named, "") + strings.ReplaceAll(onTheHost, "cpu", "cuda"), 40 * mib, "", recorder.AckFailed, false, "has a CUDA context yet"},
 		{"an arena on a device", strings.ReplaceAll(onTheHost, "cpu", "cuda"), 40 * mib, "", recorder.AckFailed, false, "has a CUDA context yet"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,6 +69,12 @@ class ArenaAdapter(Adapter):
     def library(self):
         return ArenaAdapter
 
+    @staticmethod
+    def unplaced():
+        """The counter sets of the arenas whose program has named no device for
+        them."""
+        return {"arena:%d" % handle.number for handle in ARENA_HANDLES.living() if handle.device in (None, "")}
+
     def drain(self, publish):
         if self._is_idle():
             return

@@ -8,6 +8,7 @@ import os
 import time
 
 from .adapter import ADAPTERS, Adapter, Sets, plural
+from .arena_adapter import ARENA_ADAPTER
 from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
 from .device import DRIVER, DriverFree, gpus_of
@@ -150,8 +151,10 @@ def _in_use(device):
 
 
 def _is_on_the_host(sets):
-    """Whether nothing of the counter sets lies on a device."""
-    return all(entry.get("dev") == "host" for entry in sets)
+    """Whether nothing of the counter sets lies on a device. In a process that sees
+    no device, an arena that names none lies on the host."""
+    unplaced = () if DRIVER.devices() else ARENA_ADAPTER.unplaced()
+    return all(entry.get("dev") == "host" or entry["id"] in unplaced for entry in sets)
 
 
 def _reclaim(device, args, report):
