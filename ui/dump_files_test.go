@@ -53,6 +53,40 @@ func TestListOfDumps(t *testing.T) {
 	}
 }
 
+// TestAStateWithoutHistoryHasNoPeak: what is live in the end is told as that, in
+// every place that names peaks.
+func TestAStateWithoutHistoryHasNoPeak(t *testing.T) {
+	read := *readDump(t, "render-oom")
+	device := read.Devices[0]
+	device.Events = recorder.DumpEvents{}
+	read.Devices = []recorder.DumpDevice{device}
+	d := newScreen(t, snapshotOf(map[string]*dump.Index{"state.pickle": dump.New(&read)}), layout.Devices, 140, 40)
+	if rows := strings.Split(paneText(t, d, layout.DevicesPane), "\n"); strings.Join(strings.Fields(rows[1])[3:7], " ") != "0 – – 2.6" {
+		t.Errorf("its row is %q", rows[1])
+	}
+	d.focus[layout.Devices] = layout.DevicesPane
+	press(d, "y")
+	if !strings.Contains(d.message.text, "no history, allocated 1,836,500,480 B") || strings.Contains(d.message.text, "peak") {
+		t.Errorf("copied is %q", d.message.text)
+	}
+	press(d, "c")
+	if text := chooserText(d); !strings.Contains(text, "live 1.7 GiB, no history, complete") || strings.Contains(text, "peak") {
+		t.Errorf("the sources are\n%s", text)
+	}
+	press(d, "esc", "1", "x")
+	if d.lookedAt() != -2 || !strings.Contains(d.message.text, "no peak is known") {
+		t.Errorf("x goes to %d and says %q", d.lookedAt(), d.message.text)
+	}
+	if text := paneText(t, d, layout.PeaksPane); strings.Contains(text, "GiB") || !strings.Contains(text, "no history tells it") {
+		t.Errorf("its peaks are\n%s", text)
+	}
+	for _, o := range d.panes[layout.PeaksPane].(originator).origins(&d.scene) {
+		if o.figure.Known {
+			t.Errorf("%s is known from %s", o.name, o.figure.Origin)
+		}
+	}
+}
+
 // TestLookingElsewhereStartsAnew: the moment of one dump is none of another.
 func TestLookingElsewhereStartsAnew(t *testing.T) {
 	store := dumpStore(t, "fragmented", "render-oom")

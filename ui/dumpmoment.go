@@ -104,6 +104,10 @@ func (d *Dashboard) jumpInDump(action keymap.Action) bool {
 	}
 	c := &d.choices.dump
 	if action == keymap.JumpToPeak {
+		if d.scene.dumpFacts().tellsNoPeak() {
+			d.say(widget.StatusInfo, "no peak is known: "+noPeakTold)
+			return true
+		}
 		d.jumpToPeak(device)
 		return true
 	}

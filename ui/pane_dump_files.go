@@ -191,9 +191,9 @@ func (rows *dumpFileRows) DrawCell(r grid.Region, row, column int) {
 	case fileEvents:
 		pen.Count(text, int64(d.device.Events), width)
 	case fileRequested:
-		pen.Bytes(grid.Of(themes.Peak), d.device.PeakRequested.Bytes, width)
+		pen.Bytes(grid.Of(themes.Peak), grid.Known(d.device.PeakRequested.Bytes, !tellsNoPeak(&d.view, d.device)), width)
 	case fileAllocated:
-		pen.Bytes(grid.Of(themes.Allocated), d.device.PeakAllocated.Bytes, width)
+		pen.Bytes(grid.Of(themes.Allocated), grid.Known(d.device.PeakAllocated.Bytes, !tellsNoPeak(&d.view, d.device)), width)
 	case fileReserved:
 		pen.Bytes(grid.Of(themes.Reserved), grid.Known(d.device.PeakReserved.Bytes, d.device.Reserves), width)
 	case fileHeadroom:
@@ -255,7 +255,12 @@ func (p *dumpFilesPane) selectedText(s *scene) string {
 	}
 	row := &p.rows.rows[p.table.Selected]
 	text := row.view.Name
-	if d := row.device; d != nil {
+	switch d := row.device; {
+	case d == nil:
+	case tellsNoPeak(&row.view, d):
+		text += ", " + d.Name + ": no history, allocated " + string(grid.AppendExact(nil, d.End[dump.Allocated])) +
+			", requested " + string(grid.AppendExact(nil, d.End[dump.Requested]))
+	default:
 		text += ", " + d.Name + ": " + countText(d.Events) + " events, peak requested " + string(grid.AppendExact(nil, d.PeakRequested.Bytes)) +
 			", peak allocated " + string(grid.AppendExact(nil, d.PeakAllocated.Bytes))
 	}

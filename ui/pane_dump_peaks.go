@@ -18,6 +18,12 @@ var peakSeries = [...]dump.Series{dump.Requested, dump.Allocated, dump.Reserved,
 func (*dumpPeaksPane) title(*scene) (string, string) { return "Peaks", "" }
 func (*dumpPeaksPane) keys() keymap.Context          { return keymap.List }
 
+// noPeakTold is why a dump without a history has no peak.
+const noPeakTold = "only the end state was written: torch.cuda.memory._record_memory_history() before the run tells peaks"
+
+// tellsNoPeak says whether the device has no history, which alone tells peaks.
+func (f *dumpFacts) tellsNoPeak() bool { return f.device.Events.Len() == 0 && !f.reading }
+
 // rows is how many peaks there are to show.
 func peakRows(f *dumpFacts) int {
 	if f.device.Peaks[dump.Pending].Bytes > 0 {
@@ -32,6 +38,9 @@ func (p *dumpPeaksPane) do(action keymap.Action, s *scene) bool {
 		return false
 	}
 	if action == keymap.Details {
+		if f.tellsNoPeak() {
+			return false
+		}
 		s.choices.dump.lookAt(f.device, f.device.Peaks[peakSeries[p.cursor.at]].Event)
 		return true
 	}
@@ -66,6 +75,11 @@ func drawDumpPeak(r grid.Region, f *dumpFacts, series dump.Series) {
 		pen.Bytes(dim, grid.Missing, 10)
 		return
 	}
+	if f.tellsNoPeak() {
+		pen.Bytes(dim, grid.Missing, 10)
+		pen.Text(dim, " no history tells it")
+		return
+	}
 	peak := f.device.Peaks[series]
 	pen.Bytes(grid.Of(themes.Peak).With(themes.Bold), peak.Bytes, 10)
 	if peak.Event < 0 {
@@ -97,6 +111,9 @@ func (*dumpPeaksPane) origins(s *scene) (all []origin) {
 		figure := model.Figure{Known: true, Value: f.device.Peaks[series].Bytes, Origin: trace.originOf(series)}
 		if series == dump.Reserved && !f.device.Reserves {
 			figure = model.Figure{Why: "the dump says nothing about segments"}
+		}
+		if f.tellsNoPeak() {
+			figure = model.Figure{Why: noPeakTold}
 		}
 		all = append(all, origin{name: "peak of " + series.String() + " bytes", figure: figure})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"vramscope/model"
+	"vramscope/model/dump"
 	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
@@ -106,6 +107,10 @@ func summaryText(view *model.SourceView, reserve int64) (text string) {
 	}
 	for i := range view.Summary.Devices {
 		d := &view.Summary.Devices[i]
+		if tellsNoPeak(view, d) {
+			text += "live " + model.FormatBytes(d.End[dump.Allocated]) + ", no history, "
+			continue
+		}
 		text += "peak " + model.FormatBytes(d.PeakRequested.Bytes)
 		if bytes, _, known := d.Headroom(reserve); known {
 			text += ", headroom " + model.FormatBytes(bytes)
@@ -113,6 +118,12 @@ func summaryText(view *model.SourceView, reserve int64) (text string) {
 		text += ", "
 	}
 	return text
+}
+
+// tellsNoPeak says whether a device of a dump has no history: what is live in the
+// end is then all that is known, and no peak.
+func tellsNoPeak(view *model.SourceView, d *dump.DeviceSummary) bool {
+	return d.Events == 0 && view.Status != model.StatusLoading
 }
 
 func groupOf(view *model.SourceView) string {
