@@ -127,6 +127,44 @@ func TestAChildHasASocketOfItsOwn(t *testing.T) {
 	}
 }
 
+// What a child has from its parent is not its own: what the parent read of the
+// driver and of its pools, and the parent's arenas.
+func TestAChildCountsNothingOfItsParents(t *testing.T) {
+	out := output(t, `
+import os, tempfile, types
+sockets = tempfile.TemporaryDirectory()
+os.environ["VRAMSCOPE_SOCKET_DIR"] = sockets.name
+sys.modules["torch"] = types.ModuleType("torch")  # loaded, and not used
+sys.modules["torch"]._C = types.ModuleType("_C")
+class Driver(probe.CudaDriver):
+    def library(self):
+        return self
+    def devices(self):
+        return []
+probe.DRIVER.__class__ = Driver
+gpu = probe.GpuDevice(0, "GPU-1", "a GPU")
+probe.DEVICE_MEMORY._readings = (probe.time.monotonic(), ((gpu, 1 << 30, 2 << 30),))
+probe.PRIVATE_POOLS._walked = (probe.time.monotonic(), {0: {"reserved": 1 << 30}})
+arena = probe.arena("the parent's", length=100, pointers=lambda: (0, 100))
+assert probe.start()
+def holds():
+    return probe._holds_memory(probe.SESSION._inherited)
+print(holds(), flush=True)
+pid = os.fork()
+if pid == 0:
+    own = "nothing"
+    if not holds():
+        kept = probe.arena("its own", length=100, pointers=lambda: (0, 100))
+        own = "its own" if holds() else "not even its own"
+    print(own, flush=True)
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+print(holds())`)
+	if string(out) != "True\nits own\nTrue\n" {
+		t.Errorf("the script said %q", out)
+	}
+}
+
 // Workers that use no memory of the device open no socket.
 func TestAChildThatHoldsNothingOpensNoSocket(t *testing.T) {
 	p := pythontest.Start(t, forking, "VRAMSCOPE_PROBE=0")

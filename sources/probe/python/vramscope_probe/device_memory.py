@@ -45,6 +45,10 @@ class DeviceMemory(Adapter):
             for device, free, total in readings:
                 out.fill(self.face(device), {"free": free, "total": total, "used": total - free})
 
+    def forked(self):
+        """Forgets what the parent read: in a child."""
+        self.due, self._readings = False, (0.0, ())
+
     def face(self, device):
         """What stays of a device's set."""
         face = self._faces.get(device.ordinal)

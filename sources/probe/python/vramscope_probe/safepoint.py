@@ -81,10 +81,12 @@ class SafePoint:
                 self._carry_out()
 
     def forked(self):
-        """Forgets what the parent was asked: in a child."""
+        """Forgets what the parent was asked, and what it read: in a child."""
         self.order, self._queued = None, False
         self.outcomes.clear()
         self.frames.clear()
+        DEVICE_MEMORY.forked()
+        PRIVATE_POOLS.forked()
 
     @staticmethod
     def _look():

@@ -15,6 +15,7 @@ from .pending import PendingCall, of_a_signal
 from .place import PlaceError, socket_directory
 from .release import offered
 from .safepoint import SAFE_POINT, described
+from .scopes import ARENA_HANDLES
 from .service import Service
 
 FORK_PATIENCE = 0.25  # seconds at most that a fork waits for the probe's thread
@@ -34,6 +35,7 @@ class Session:
         self._raised = None  # by a signal, in the middle of a fork
         self._behind_fork = PendingCall(self._go_on)
         self._looking = None  # (thread, event that ends it) of a dormant child
+        self._inherited = frozenset()  # the counter sets of the arenas that a child has from its parent
         self._turn = threading.Lock()  # between threads that start; none of them renders
 
     def start(self, rate=None):
@@ -126,6 +128,7 @@ class Session:
                 service.forget()
                 self.dormant = True
             if self.dormant:
+                self._inherited = frozenset("arena:%d" % handle.number for handle in ARENA_HANDLES.living())
                 self._look()
         except BaseException as error:
             self._note(error)
@@ -138,7 +141,8 @@ class Session:
 
     def _look(self):
         """Starts the probe in a child once one of its allocators holds
-        something: workers that only load data open no socket."""
+        something, or it has an arena of its own: workers that only load data open
+        no socket."""
         ended = threading.Event()
 
         def look():
@@ -146,7 +150,7 @@ class Session:
                 while not ended.wait(LOOK_PERIOD):
                     if not self.dormant:
                         return
-                    if _holds_memory():
+                    if _holds_memory(self._inherited):
                         self._looking = None
                         self.start()
                         return
@@ -218,14 +222,15 @@ def _abilities():
     return commands, refused, [{"ord": gpu.ordinal, "uuid": gpu.uuid, "name": gpu.name} for gpu in DRIVER.devices()]
 
 
-def _holds_memory():
+def _holds_memory(inherited):
     for adapter in list(ADAPTERS):
         try:
             if adapter.library() is None:
                 continue
             out = Sets()
             adapter.sample(out)
-            if any(entry["c"].get(key) for entry in out.sets for key in ("reserved", "allocated", "used", "length")):
+            if any(entry["c"].get(key) for entry in out.sets if entry["id"] not in inherited
+                   for key in ("reserved", "allocated", "used", "length")):
                 return True
         except BaseException:
             continue

@@ -56,6 +56,10 @@ class TorchPrivatePools(Adapter):
             out.add("torch:%d:graphs" % ordinal, "pool", "private pools of torch", gpu_uuid(ordinal), self.CALL,
                     counters, "torch:%d" % ordinal)
 
+    def forked(self):
+        """Forgets what the parent walked over: in a child."""
+        self.due, self._walked = False, (0.0, {})
+
     @staticmethod
     def _blocks(ordinal):
         statistics = TORCH.statistics(ordinal)
