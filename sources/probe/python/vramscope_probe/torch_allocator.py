@@ -339,7 +339,9 @@ class peak_region:
 
     peak is how many bytes the highest point stood above the beginning. Regions
     nest, and neither one within another nor a reset from the dashboard spoils
-    the peak of one around it. Without CUDA the peak is None: not known.
+    the peak of one around it. It resets torch's own peak counter: the program's
+    torch.cuda.max_memory_allocated() begins anew at each region. Without CUDA the
+    peak is None: not known.
     """
 
     def __init__(self, device=0):
