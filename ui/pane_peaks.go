@@ -125,13 +125,16 @@ func (p *peaksPane) drawRow(r grid.Region, view *model.SourceView, row int) {
 	}
 }
 
+// The words of an allocator's own peak.
+const allocatedPeak, largestSample = " allocated peak ", ", the largest sample"
+
 // drawOwnPeak writes the peak that an allocator counts itself, or the largest of
-// its samples: the true one is that or more.
+// its samples: the true one is that or more. A long name gives way to the number.
 func drawOwnPeak(r grid.Region, view *model.SourceView, set *recorder.CounterSet) {
 	dim := grid.Of(themes.Dim)
 	pen := r.Pen(0, 0)
-	pen.Text(grid.Of(themes.Text), setLabel(view, set))
-	pen.Text(dim, " allocated peak ")
+	fitName(r, &pen, grid.Of(themes.Text), setLabel(view, set), len(allocatedPeak)+1+longNumber)
+	pen.Text(dim, allocatedPeak)
 	peak := counterOf(set, recorder.PeakAllocated)
 	if peak != grid.Missing && !isSampledPeak(set) {
 		pen.Bytes(grid.Of(themes.Peak), peak, 0)
@@ -142,7 +145,20 @@ func drawOwnPeak(r grid.Region, view *model.SourceView, set *recorder.CounterSet
 	}
 	pen.Rune(grid.Of(themes.Peak), atLeast(r))
 	pen.Bytes(grid.Of(themes.Peak), peak, 0)
-	pen.Text(dim, ", the largest sample")
+	if pen.Left() >= len(largestSample) { // the mark says it too
+		pen.Text(dim, largestSample)
+	}
+}
+
+// The columns that a number of bytes takes at most, written short or not.
+const shortNumber, longNumber = len("99.9M"), len("1023.9 MiB")
+
+// fitName writes a name, with its middle cut where it would leave fewer columns
+// than so many to what follows.
+func fitName(r grid.Region, pen *grid.Pen, style grid.Style, name string, follows int) {
+	width := min(grid.Width(name), max(pen.Left()-follows, 1))
+	r.FitMiddle(pen.X(), 0, width, style, name)
+	pen.Skip(width)
 }
 
 // stacks is how many peak stacks a source has.
@@ -157,7 +173,10 @@ func stacks(view *model.SourceView) (n int) {
 
 func drawPeaks(r grid.Region, view *model.SourceView, set *recorder.CounterSet) {
 	dim, plain := grid.Of(themes.Dim), grid.Of(themes.Text)
-	number := numbersFor(r)
+	number, width := numbersFor(r), shortNumber
+	if r.Width() >= formulaWidth {
+		width = longNumber
+	}
 	pen := r.Pen(0, 0)
 	if stacks(view) > 1 {
 		pen.Text(plain, strings.TrimPrefix(setLabel(view, set), "peaks of "))
@@ -165,13 +184,37 @@ func drawPeaks(r grid.Region, view *model.SourceView, set *recorder.CounterSet) 
 	} else {
 		pen.Text(dim, "reported ")
 	}
+	// It is a peak as the others are, and not what is live now.
+	live := " = max(live peak "
+	if pen.Left() < len(live)+len(", floor , open )")+4*width {
+		live = " = max(live "
+	}
 	number(&pen, grid.Of(themes.Peak).With(themes.Bold), counterOf(set, recorder.PeakReported), 0)
-	pen.Text(dim, " = max(live ")
-	number(&pen, plain, counterOf(set, recorder.PeakLive), 0)
-	pen.Text(dim, ", floor ")
-	number(&pen, plain, counterOf(set, recorder.PeakFloor), 0)
-	pen.Text(dim, ", open ")
-	number(&pen, plain, counterOf(set, recorder.PeakOpen), 0)
+	parts := [...]struct {
+		before  string
+		counter recorder.Counter
+	}{{live, recorder.PeakLive}, {", floor ", recorder.PeakFloor}, {", open ", recorder.PeakOpen}}
+	var room [24]byte
+	for i, part := range parts {
+		bytes := counterOf(set, part.counter)
+		columns, end := len(grid.AppendShort(room[:0], bytes)), len(", .)")
+		if width == longNumber {
+			columns = len(grid.AppendBytes(room[:0], bytes))
+		}
+		if i == len(parts)-1 {
+			end = len(")")
+		}
+		if pen.Left() < len(part.before)+columns+end { // a number that is cut is another number
+			if i > 0 {
+				pen.Text(dim, ", ")
+				pen.Rune(dim, r.Glyphs().Ellipsis)
+				pen.Text(dim, ")")
+			}
+			return
+		}
+		pen.Text(dim, part.before)
+		number(&pen, plain, bytes, 0)
+	}
 	pen.Text(dim, ")")
 }
 
@@ -184,25 +227,40 @@ func drawCompatible(r grid.Region, view *model.SourceView, set *recorder.Counter
 	pen.Bytes(dim, value(view.Figure(set, recorder.PeakCompatible)), 0)
 }
 
+// drawNonArena writes the largest peak of a transient with what went in. What does
+// not fit is left out whole, from the end on.
 func drawNonArena(r grid.Region, t *model.NonArenaTotal) {
 	dim := grid.Of(themes.Dim)
-	number := numbersFor(r)
+	number, width := numbersFor(r), shortNumber
+	if r.Width() >= formulaWidth {
+		width = longNumber
+	}
 	pen := r.Pen(0, 0)
 	pen.Text(dim, "outside the arena: ")
-	pen.Text(grid.Of(themes.Text), t.Name)
+	fitName(r, &pen, grid.Of(themes.Text), t.Name, len(" ")+width+len(" > ")+width)
 	pen.Rune(dim, ' ')
 	number(&pen, grid.Of(themes.Text), t.InputBytes, 0)
 	pen.Rune(dim, ' ')
 	pen.Rune(dim, r.Glyphs().Arrow)
 	pen.Rune(dim, ' ')
 	number(&pen, grid.Of(themes.Peak), t.PeakBytes, 0)
+	var room [24]byte
+	left := pen.Left() - len(" (x)") - len(grid.AppendFactor(room[:0], t.PeakBytes, t.InputBytes))
+	if left < 0 {
+		return
+	}
 	pen.Text(dim, " (")
 	pen.Rune(dim, r.Glyphs().Times)
 	pen.Factor(dim, t.PeakBytes, t.InputBytes, 0)
-	pen.Text(dim, ", worst of ")
-	pen.Count(dim, t.Count, 0)
+	if left >= len(worstOf)+len(grid.AppendCount(room[:0], t.Count)) {
+		pen.Text(dim, worstOf)
+		pen.Count(dim, t.Count, 0)
+	}
 	pen.Text(dim, ")")
 }
+
+// worstOf stands before how many transients the largest one is of.
+const worstOf = ", worst of "
 
 func (*peaksPane) origins(s *scene) (all []origin) {
 	if s.view == nil {

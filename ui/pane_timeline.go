@@ -249,7 +249,7 @@ func (p *timelinePane) drawMarks(r grid.Region, from int, s *scene) {
 		if n := p.counts[i]; n > 0 {
 			columns := digits(uint64(n)) + (digits(uint64(n))-1)/3
 			short += columns + 2
-			inWords += columns + 5 + len(momentName(kind))
+			inWords += columns + 5 + len(momentName(kind, n))
 		}
 	}
 	words := r.Width()-inWords >= from
@@ -273,7 +273,7 @@ func (p *timelinePane) drawMarks(r grid.Region, from int, s *scene) {
 		pen.Count(grid.Of(themes.Text), p.counts[i], 0)
 		pen.Skip(1)
 		if words {
-			pen.Text(grid.Of(themes.Dim), momentName(kind))
+			pen.Text(grid.Of(themes.Dim), momentName(kind, p.counts[i]))
 			pen.Skip(2)
 		}
 	}
@@ -284,22 +284,19 @@ var markedKinds = [...]model.MomentKind{
 	model.MomentOOM, model.MomentRescued, model.MomentRebuild, model.MomentArenaReset, model.MomentAction, model.MomentLost,
 }
 
-func momentName(kind model.MomentKind) string {
-	switch kind {
-	case model.MomentOOM:
-		return "OOM"
-	case model.MomentRescued:
-		return "rescued"
-	case model.MomentRebuild:
-		return "rebuild"
-	case model.MomentArenaReset:
-		return "reset"
-	case model.MomentAction:
-		return "action"
-	case model.MomentLost:
-		return "lost"
+// momentName is what so many moments of a kind are.
+func momentName(kind model.MomentKind, n int64) string {
+	names := &momentNames[kind]
+	if n == 1 {
+		return names[0]
 	}
-	return "event"
+	return names[1]
+}
+
+// momentNames are the kinds that the legend counts, one of each and more.
+var momentNames = [...][2]string{
+	model.MomentOOM: {"OOM", "OOMs"}, model.MomentRescued: {"rescued", "rescued"}, model.MomentRebuild: {"rebuild", "rebuilds"},
+	model.MomentArenaReset: {"reset", "resets"}, model.MomentAction: {"action", "actions"}, model.MomentLost: {"lost", "lost"},
 }
 
 // countOf is how many moments of a kind lie in the stretch that is shown.
