@@ -46,7 +46,7 @@ func diagnosePython(process *attach.Process) (good bool, what, how string) {
 	switch obstacle := process.Obstacle(); {
 	case process.UID == os.Getuid() && !isHere && process.HasProbe(place):
 		return false, what + ": lets vramscope in elsewhere", fmt.Sprintf("its socket is in %s: watch it with %s=%s vramscope", place, probe.DirectoryVariable, place)
-	case launch.Launched(process.PID):
+	case launch.IsOfRun(process.PID):
 		what += ": started by vramscope run"
 		return diagnoseLaunched(process, what, place, isHere)
 	case process.IsAlganDaemon():
@@ -62,15 +62,21 @@ func diagnosePython(process *attach.Process) (good bool, what, how string) {
 // that is a child of one, when it is seen. place is where its socket will be, and
 // isHere whether it is looked for there.
 func diagnoseLaunched(process *attach.Process, what, place string, isHere bool) (good bool, told, how string) {
+	if why := keptOut(process); why != "" {
+		if process.Obstacle() == nil {
+			why += fmt.Sprintf("; now let it in with `vramscope attach %d`", process.PID)
+		}
+		return false, what + ", without a probe", why
+	}
 	forked, library := process.ForkedFrom(), process.GPULibrary()
 	when := "the probe starts with the first GPU library that it loads"
 	switch {
 	case forked > 0 && library != "":
 		what += fmt.Sprintf(", and forked by process %d", forked)
-		when = fmt.Sprintf("a fork that only inherits %s opens no socket: the probe starts once it holds memory of its own", library)
+		when = fmt.Sprintf("a fork that only inherits %s opens no socket: the probe starts once it holds memory of its own on a device", library)
 	case library != "":
 		what += ", without a probe"
-		when = fmt.Sprintf("it has %s: a fork whose parent has ended opens a socket once it holds memory of its own; in another, "+
+		when = fmt.Sprintf("it has %s: a fork whose parent has ended opens a socket once it holds memory of its own on a device; in another, "+
 			"let the program print vramscope_probe.problem(), which says why its probe could not start", library)
 	}
 	if !isHere {

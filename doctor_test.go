@@ -34,23 +34,66 @@ func TestDoctorOnForksAndOtherPlaces(t *testing.T) {
 		}
 		return child
 	}
-	library := filepath.Join(t.TempDir(), "torch", "libtorch.so")
-	if err := errors.Join(os.Mkdir(filepath.Dir(library), 0o700), os.WriteFile(library, make([]byte, 4096), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	fork := start(fmt.Sprintf("import mmap, os, torch\nmapped = mmap.mmap(os.open(%q, os.O_RDWR), 0)\n", library) +
+	fork := start(fmt.Sprintf("import mmap, os, torch\nmapped = mmap.mmap(os.open(%q, os.O_RDWR), 0)\n", torchStandIn(t)) +
 		"if os.fork() == 0: print(os.getpid(), flush=True)\nos.read(0, 1)\n")
 	other := start("import os, torch, vramscope_probe\nvramscope_probe.start()\nprint(os.getpid(), flush=True)\nos.read(0, 1)\n", probe.DirectoryVariable+"="+elsewhere)
 	idle := start("import os\nprint(os.getpid(), flush=True)\nos.read(0, 1)\n")
 	out, problems, _ := runIn(t, environment, "doctor")
 	for pid, says := range map[int]string{
-		fork:  "a fork that only inherits torch opens no socket",
+		fork:  "a fork that only inherits torch opens no socket: the probe starts once it holds memory of its own on a device",
 		other: "its socket is in " + elsewhere,
 		idle:  "the probe starts with the first GPU library",
 	} {
 		_, line, found := strings.Cut(out, fmt.Sprintf("process %d, ", pid))
 		lines := strings.SplitN(line, "\n", 3)
 		if !found || !strings.Contains(strings.Join(lines[:min(2, len(lines))], "\n"), says) {
+			t.Errorf("of process %d is said %q, want %q: %s", pid, lines, says, problems)
+		}
+	}
+}
+
+// torchStandIn is the path of a file that is taken for a compiled part of torch by a
+// process that has it mapped.
+func torchStandIn(t *testing.T) string {
+	t.Helper()
+	library := filepath.Join(t.TempDir(), "torch", "libtorch.so")
+	if err := errors.Join(os.Mkdir(filepath.Dir(library), 0o700), os.WriteFile(library, make([]byte, 4096), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return library
+}
+
+// TestDoctorOnWhatKeepsTheProbeOut of a Python of a run, wherever in the command
+// that is: an option, or an environment that is not the run's.
+func TestDoctorOnWhatKeepsTheProbeOut(t *testing.T) {
+	environment := append(testEnvironment(t), standIns(t)...)
+	const program = `-c "import os; print(os.getpid(), flush=True); os.read(0, 1)"`
+	says := map[int]string{}
+	for _, c := range []struct{ command, says string }{
+		{"python3 -I " + program, "python3 -I leaves PYTHONPATH aside: leave -I out"},
+		{"python3 -u -S " + program + "; true", "python3 -S runs no sitecustomize"},
+		{"PYTHONPATH=/mine python3 " + program + "; true", "the command set PYTHONPATH anew (/mine)"},
+		{`exec env -i "$(command -v python3)" ` + program, "was not passed on, as with env -i"},
+		{"python3 " + program + "; true", "the probe starts with the first GPU library"},
+	} {
+		command := exec.Command(binary(t), "run", "--", "sh", "-c", c.command)
+		command.Env = environment
+		in, out := converse(t, command)
+		t.Cleanup(func() {
+			_ = in.Close()
+			_ = command.Wait()
+		})
+		pid := 0
+		if _, err := fmt.Fscan(out, &pid); err != nil {
+			t.Fatal(err)
+		}
+		says[pid] = c.says
+	}
+	out, problems, _ := runIn(t, environment, "doctor")
+	for pid, says := range says {
+		_, text, found := strings.Cut(out, fmt.Sprintf("process %d, ", pid))
+		lines := strings.SplitN(text, "\n", 3)
+		if !found || !strings.Contains(lines[0], "started by vramscope run") || len(lines) < 2 || !strings.Contains(lines[1], says) {
 			t.Errorf("of process %d is said %q, want %q: %s", pid, lines, says, problems)
 		}
 	}

@@ -26,6 +26,7 @@ type programRun struct {
 	door    *launch.Door
 	options launch.Options
 	tape    *runRecording // nil where nothing is recorded
+	lookout *lookout      // as long as something is recorded
 	handed  *launch.HandOffs
 	older   []string // snapshots that were there before
 	kills   int64    // by the kernel for want of memory, before
@@ -117,6 +118,7 @@ func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun,
 			r.door.Close()
 			return nil, err
 		}
+		r.lookout = watchKeptOut(context.WithoutCancel(ctx), r.door)
 	}
 	return r, nil
 }
@@ -173,11 +175,14 @@ func (r *programRun) finish(exit launch.Exit) {
 
 // sayRecorded says where the recording is, or why there is none.
 func (r *programRun) sayRecorded(heard, going int, failed error) {
+	missed := r.lookout.end()
 	switch {
 	case failed != nil:
 		r.remark("the recording broke off, the program did not notice: %v", failed)
 	case heard == 0 && r.nowhere() != nil:
 		r.remark("nothing was recorded, since no probe could open a socket: %v", r.nowhere())
+	case heard == 0 && missed != "":
+		r.remark("nothing was recorded, since no probe spoke: of %s", missed)
 	case heard == 0:
 		r.remark("nothing was recorded, since no probe spoke: it comes with a GPU library, such as torch, cupy or jax, that a Python process without -I, -E and -S loads, and needs a moment; this run had none, or it ended before")
 	case going > 0:

@@ -139,7 +139,7 @@ func comingProgram() *attach.Process {
 	}
 	for _, pid := range pids {
 		process, err := attach.Inspect(pid)
-		if err == nil && process.SocketDirectory() == directory {
+		if err == nil && process.SocketDirectory() == directory && keptOut(process) == "" {
 			return process
 		}
 	}

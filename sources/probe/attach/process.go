@@ -146,6 +146,9 @@ func mappedVersion(maps []byte) (Version, bool) {
 	return versionOf(string(match[3]), string(match[4])), true
 }
 
+// Command is the command line, nil where it cannot be read.
+func (p *Process) Command() []string { return p.command }
+
 func (p *Process) path(name string) string { return "/proc/" + strconv.Itoa(p.PID) + "/" + name }
 
 // maximumFile bounds what is read of a file in /proc: other processes write

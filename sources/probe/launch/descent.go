@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -20,13 +21,19 @@ func Launched(pid int) bool { return doorOf(pid) != "" }
 
 // Processes are the numbers of the processes that were started with a door, and
 // of their children. The error is that of reading /proc.
-func Processes() (pids []int, err error) {
+func Processes() (pids []int, err error) { return processes(Launched) }
+
+// Processes are the numbers of those that the door holds. The error is that of
+// reading /proc.
+func (d *Door) Processes() (pids []int, err error) { return processes(d.Holds) }
+
+func processes(belongs func(pid int) bool) (pids []int, err error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil && Launched(pid) {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && belongs(pid) {
 			pids = append(pids, pid)
 		}
 	}
@@ -36,16 +43,15 @@ func Processes() (pids []int, err error) {
 // doorOf is the target of the door that a process was started with, "" where
 // it has none or cannot be looked into.
 func doorOf(pid int) string {
-	environment, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return ""
-	}
-	for variable := range bytes.SplitSeq(environment, []byte{0}) {
-		if target, ok := bytes.CutPrefix(variable, []byte(TargetVariable+"=")); ok {
-			return string(target)
-		}
-	}
-	return ""
+	environment, _ := environmentOf(pid)
+	return variable(environment, TargetVariable)
+}
+
+// environmentOf is what a process was started with. The error says that it cannot
+// be looked into.
+func environmentOf(pid int) ([]string, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return strings.Split(string(text), "\x00"), err
 }
 
 // deepest is how many ancestors are looked at.
@@ -53,21 +59,29 @@ const deepest = 256
 
 // descends says whether a process is another's child, or a child's child.
 func descends(pid, ancestor int) bool {
-	for range deepest {
-		fields := statFields(pid)
-		if len(fields) < 2 {
-			return false
-		}
-		parent, err := strconv.Atoi(fields[1])
-		if err != nil || parent <= 0 {
-			return false
-		}
+	for parent := range ancestors(pid) {
 		if parent == ancestor {
 			return true
 		}
-		pid = parent
 	}
 	return false
+}
+
+// ancestors are a process's parent, the parent of that, and so on.
+func ancestors(pid int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for range deepest {
+			fields := statFields(pid)
+			if len(fields) < 2 {
+				return
+			}
+			parent, err := strconv.Atoi(fields[1])
+			if err != nil || parent <= 0 || !yield(parent) {
+				return
+			}
+			pid = parent
+		}
+	}
 }
 
 // Stopped says whether a process was stopped by a signal, and waits to be

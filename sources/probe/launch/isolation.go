@@ -50,6 +50,19 @@ func Isolated(argv []string) *Isolation {
 	return found
 }
 
+// IsolatedPython says which option keeps the probe out of a Python that runs, by
+// its command line, nil if none does.
+func IsolatedPython(command []string) *Isolation {
+	if len(command) == 0 {
+		return nil
+	}
+	option := isolatingOption(command[1:])
+	if option == "" {
+		return nil
+	}
+	return &Isolation{Interpreter: filepath.Base(command[0]), Option: option}
+}
+
 // isolatedBy looks for a Python in a command, whatever stands before it (env,
 // nice, uv run), and at its options.
 func isolatedBy(words []string) (found *Isolation, isPython bool) {

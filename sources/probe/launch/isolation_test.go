@@ -84,5 +84,26 @@ func TestIsolatedScript(t *testing.T) {
 	}
 }
 
+// TestIsolatedPython: of a Python that runs, every word behind its own is an option
+// or the program's, whatever it is called.
+func TestIsolatedPython(t *testing.T) {
+	for command, want := range map[string]string{
+		"/opt/env/bin/python -uI train.py": "I",
+		"renderer -E -m train":             "E",
+		"python3 -X dev -S train.py":       "S",
+		"python3 train.py -I":              "",
+		"python3 python3 -I":               "",
+		"":                                 "",
+	} {
+		found, option := launch.IsolatedPython(strings.Fields(command)), ""
+		if found != nil {
+			option = found.Option
+		}
+		if option != want {
+			t.Errorf("%s: option %q, want %q", command, option, want)
+		}
+	}
+}
+
 // long is more than the kernel reads of a first line.
 var long = strings.Repeat("-u ", 100)
