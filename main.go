@@ -135,7 +135,9 @@ func (p *program) rootCommand() *cobra.Command {
 		Short: "what GPU memory does inside a program",
 		Long: `vramscope shows what GPU memory does inside a program: live beside a render,
 or from the recordings that runs leave. Without a file it watches everything
-that can be seen here: GPUs, and programs that let it in.
+that can be seen here: GPUs, and programs that let it in. Where neither is there
+it starts a demo render and shows that; c then goes to a real program that
+appears.
 ` + exitHelp,
 		Version:       version,
 		SilenceErrors: true,

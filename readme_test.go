@@ -46,3 +46,19 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestBareStartIsTold: where a start without a program or a GPU leads, say the
+// README and the help.
+func TestBareStartIsTold(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, _, _ := run(t, "--help")
+	for name, text := range map[string]string{"README.md": string(readme), "the help": help} {
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " ")
+		if !strings.Contains(text, "it starts a demo render and shows that; c then goes to a real program that appears") {
+			t.Errorf("%s does not say what a start without a program shows", name)
+		}
+	}
+}
