@@ -225,6 +225,9 @@ func (d *Dashboard) hints() []keymap.Hint {
 		d.dumpHints[context] = hintsOnDump(d.hintsMade[context], context)
 		d.costHints[context] = hintsOnCosts(d.hintsMade[context], context)
 	}
+	if context == keymap.Sort {
+		return d.sortHints(d.hintsMade[context])
+	}
 	if isDump(d.scene.view) {
 		return d.dumpHints[context]
 	}

@@ -52,10 +52,7 @@ func (d *Dashboard) do(action keymap.Action) tea.Cmd {
 		return nil
 	}
 	if d.sorting {
-		d.sorting = false
-		if p := d.focusedPane(); p != nil && action != keymap.Cancel {
-			p.do(action, &d.scene)
-		}
+		d.sort(action)
 		return nil
 	}
 	if d.popup != nil && d.doInPopup(action) {
@@ -115,7 +112,9 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 	case keymap.Command:
 		d.entry = newEntryLine(":", d.typed, commandWords())
 	case keymap.SortBy:
-		d.sorting = true
+		d.startSorting()
+	case keymap.ReverseSort:
+		d.say(widget.StatusInfo, nothingToSort) // or the pane would have done it
 	case keymap.Origin:
 		d.showOrigins()
 	case keymap.Details:
