@@ -60,8 +60,9 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 		_ = h.close()
 		return err
 	}
+	began := time.Now()
 	h.waitUntil(ctx, settleTime, settled)
-	views, err := p.viewsOf(ctx, h, arguments)
+	views, err := p.viewsOf(ctx, h, arguments, began)
 	snapshot := h.Snapshot()
 	if closed := h.close(); closed != nil && err == nil {
 		err = closed
@@ -103,14 +104,15 @@ func (p *program) check(ctx context.Context, minimum int64, arguments []string, 
 	return nil
 }
 
-// viewsOf are the source that is named, or all that are seen where none is.
-func (p *program) viewsOf(ctx context.Context, h *hub, arguments []string) ([]*model.SourceView, error) {
+// viewsOf are the source that is named, or all that are seen where none is. A busy
+// one is waited for since the look began.
+func (p *program) viewsOf(ctx context.Context, h *hub, arguments []string, began time.Time) ([]*model.SourceView, error) {
 	if len(arguments) == 0 {
 		return h.Snapshot().Sources, nil
 	}
 	view, err := findSource(h.Snapshot(), arguments[0])
 	if err == nil {
-		view, err = p.heard(ctx, h, view, helloTime, time.Now())
+		view, err = p.heard(ctx, h, view, helloTime, began)
 	}
 	return []*model.SourceView{view}, err
 }

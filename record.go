@@ -121,10 +121,11 @@ func (p *program) reach(ctx context.Context, h *hub, name string) (*model.Source
 	if err := p.watchLive(h); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	h.waitUntil(ctx, settleTime, settled)
 	view, err := findSource(h.Snapshot(), name)
 	if err == nil {
-		return p.heard(ctx, h, view, helloTime, time.Now())
+		return p.heard(ctx, h, view, helloTime, began)
 	}
 	if name != "demo" {
 		return nil, err

@@ -54,3 +54,16 @@ func TestIgnoredSignalsLeaveTheEndKnown(t *testing.T) {
 		t.Errorf("ends with %d: %s", code, text)
 	}
 }
+
+// TestClosedDescriptorsStayTaken: where input or output is closed, a descriptor that
+// the program's probe opens does not become one of them.
+func TestClosedDescriptorsStayTaken(t *testing.T) {
+	run := wrapper(t, "python3", "-c", "import os; os.write(2, '{} {}'.format(*map(os.readlink, ['/proc/self/fd/0', '/proc/self/fd/1'])).encode())")
+	through := exec.Command("sh", append([]string{"-c", `exec "$@" <&- >&-`, "sh"}, run.Args...)...)
+	through.Env = run.Env
+	var said strings.Builder
+	through.Stderr = &said
+	if err := through.Run(); err != nil || said.String() != "/dev/null /dev/null" {
+		t.Errorf("input and output are %q, %v", said.String(), err)
+	}
+}
