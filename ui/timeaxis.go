@@ -50,7 +50,7 @@ func (a *timeAxis) prepare(c *widget.Chart, s *scene, r grid.Region) {
 		c.To++ // the end of the last frame
 	}
 	first, last := s.span()
-	c.Live = isLive(s)
+	c.Live, c.Newest = s.newest.File == "", newestName(s)
 	c.Zero = first
 	if c.Live {
 		c.Zero = last
@@ -68,6 +68,21 @@ func (a *timeAxis) prepare(c *widget.Chart, s *scene, r grid.Region) {
 // isLive says whether the scene's source goes on.
 func isLive(s *scene) bool {
 	return s.newest != nil && s.newest.File == "" && s.newest.Goodbye == nil
+}
+
+// newestName is what the newest moment of a live source is called on an axis, "" for
+// now: of one that has ended, or from which nothing comes, it was some time ago.
+func newestName(s *scene) string {
+	if s.newest.Goodbye != nil {
+		return "end"
+	}
+	switch s.newest.Status {
+	case model.StatusEnded:
+		return "end"
+	case model.StatusStale, model.StatusFailed, model.StatusLost:
+		return "last"
+	}
+	return ""
 }
 
 // columns asks for a counter over the stretch that is shown, appended to into.

@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 
 	"vramscope/model"
+	"vramscope/recorder"
 	"vramscope/themes"
 	"vramscope/ui/grid"
 	"vramscope/ui/keymap"
@@ -189,5 +191,37 @@ func TestPreparingAnAxisMakesNoGarbage(t *testing.T) {
 	draw()
 	if allocs := testing.AllocsPerRun(20, draw); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
+	}
+}
+
+// TestTheAxisSaysNowOfWhatIsNow: the newest moment of a program that is silent or
+// has ended was some time ago, and the axis goes on to count from it.
+func TestTheAxisSaysNowOfWhatIsNow(t *testing.T) {
+	for name, test := range map[string]struct {
+		tell func(*pythonFixture)
+		want string
+	}{
+		"it lives":    {func(*pythonFixture) {}, "now"},
+		"it is still": {func(f *pythonFixture) { f.store.SetStatus(pythonSource, model.StatusStale, "nothing came") }, "last"},
+		"it ended":    {func(f *pythonFixture) { f.say(&recorder.Bye{Why: "exit 0"}) }, "end"},
+		"was killed":  {func(f *pythonFixture) { f.store.SetStatus(pythonSource, model.StatusEnded, "signal 9") }, "end"},
+	} {
+		f := trainedFixture(t)
+		test.tell(f)
+		snapshot := f.snapshot()
+		if name == "it lives" {
+			// A snapshot judges by the clock, which the fixture does not move.
+			snapshot.Find(pythonSource).Status = model.StatusLive
+		}
+		d := newScreen(t, snapshot, layout.Timeline, 120, 32)
+		var axis string
+		for _, line := range strings.Split(paneText(t, d, layout.TimelinePane), "\n") {
+			if strings.Contains(line, " -60 s ") {
+				axis = strings.TrimSpace(line)
+			}
+		}
+		if !strings.HasSuffix(axis, " "+test.want) || !strings.Contains(axis, " -10 s ") {
+			t.Errorf("%s: the axis is %q", name, axis)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"strconv"
 
 	"vramscope/themes"
@@ -122,7 +123,7 @@ func (c *Chart) appendLabel(dst []byte, at, step int64) []byte {
 	}
 	since := at - c.Zero
 	if since == 0 && c.Live {
-		return append(dst, "now"...)
+		return append(dst, cmp.Or(c.Newest, "now")...)
 	}
 	size := max(since, -since)
 	if step < 1e9 && size < 1000e9 {

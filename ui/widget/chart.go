@@ -63,8 +63,9 @@ type Chart struct {
 	Low, High int64 // the vertical axis, bytes; High not above Low takes the highest value there is
 	From, To  int64 // the horizontal axis
 	Unit      AxisUnit
-	Zero      int64 // labels of times count from here; the moment "now" of a live chart
-	Live      bool  // Zero is now, and its label says so
+	Zero      int64  // labels of times count from here; the newest moment of a live chart
+	Live      bool   // Zero is the newest moment, and its label says so
+	Newest    string // what that label says: "" is "now"
 	Markers   []Marker
 	Limits    []Limit
 	Cursor    int64 // on the horizontal axis

@@ -162,7 +162,7 @@ func TestAxisLabels(t *testing.T) {
 		at, step int64
 		want     string
 	}{
-		{Chart{Live: true}, 0, 1e9, "now"}, {Chart{}, 0, 1e9, "0 s"}, {Chart{}, -45e9, 15e9, "-45 s"}, {Chart{}, 90e9, 30e9, "90 s"},
+		{Chart{Live: true}, 0, 1e9, "now"}, {Chart{Live: true, Newest: "end"}, 0, 1e9, "end"}, {Chart{Live: true, Newest: "end"}, -5e9, 1e9, "-5 s"}, {Chart{}, 0, 1e9, "0 s"}, {Chart{}, -45e9, 15e9, "-45 s"}, {Chart{}, 90e9, 30e9, "90 s"},
 		{Chart{Zero: 10e9}, 310e9, 60e9, "5 m 00 s"}, {Chart{}, 12.5e9, 5e8, "12.5 s"}, {Chart{}, 12.25e9, 5e7, "12.25 s"},
 		{Chart{}, 1e6, 1e6, "0.001 s"}, {Chart{Unit: Frames}, 1412, 1, "1,412"},
 	} {
