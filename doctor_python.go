@@ -21,7 +21,7 @@ func diagnosePythons(snapshot *model.Snapshot, silent map[int]probe.Name, say fu
 		return err
 	}
 	listed := 0
-	for _, process := range pythons {
+	for _, process := range firstThose(pythons, func(p *attach.Process) bool { return launch.IsOfRun(p.PID) }) {
 		if _, waits := silent[process.PID]; waits || snapshot.Find(process.SocketName().ID()) != nil {
 			continue // it was told of
 		}
@@ -34,6 +34,20 @@ func diagnosePythons(snapshot *model.Snapshot, silent map[int]probe.Name, say fu
 		say(true, fmt.Sprintf("%d more Python processes", listed-mostPythons), "vramscope attach PID says of each whether it can be entered")
 	}
 	return nil
+}
+
+// firstThose puts some of the processes before the others: of a run more is expected,
+// and the list has an end.
+func firstThose(processes []*attach.Process, are func(*attach.Process) bool) (ordered []*attach.Process) {
+	var others []*attach.Process
+	for _, process := range processes {
+		if are(process) {
+			ordered = append(ordered, process)
+		} else {
+			others = append(others, process)
+		}
+	}
+	return append(ordered, others...)
 }
 
 // diagnosePython says of a Python process that is not seen whether it can be, and
@@ -73,10 +87,10 @@ func diagnoseLaunched(process *attach.Process, what, place string, isHere bool) 
 	switch {
 	case forked > 0 && library != "":
 		what += fmt.Sprintf(", and forked by process %d", forked)
-		when = fmt.Sprintf("a fork that only inherits %s opens no socket: the probe starts once it holds memory of its own on a device", library)
+		when = fmt.Sprintf("a fork that only inherits %s opens no socket: the probe starts once it holds memory of its own on a device, registers an arena or calls poll()", library)
 	case library != "":
 		what += ", without a probe"
-		when = fmt.Sprintf("it has %s: a fork whose parent has ended opens a socket once it holds memory of its own on a device; in another, "+
+		when = fmt.Sprintf("it has %s: a fork whose parent has ended opens a socket once it holds memory of its own on a device, registers an arena or calls poll(); in another, "+
 			"let the program print vramscope_probe.problem(), which says why its probe could not start", library)
 	}
 	if !isHere {

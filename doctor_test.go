@@ -13,6 +13,7 @@ import (
 	"vramscope/model"
 	"vramscope/recorder"
 	"vramscope/sources/probe"
+	"vramscope/sources/probe/attach"
 )
 
 // TestDoctorOnForksAndOtherPlaces: what a fork has inherited opens no socket, and
@@ -40,7 +41,7 @@ func TestDoctorOnForksAndOtherPlaces(t *testing.T) {
 	idle := start("import os\nprint(os.getpid(), flush=True)\nos.read(0, 1)\n")
 	out, problems, _ := runIn(t, environment, "doctor")
 	for pid, says := range map[int]string{
-		fork:  "a fork that only inherits torch opens no socket: the probe starts once it holds memory of its own on a device",
+		fork:  "a fork that only inherits torch opens no socket: the probe starts once it holds memory of its own on a device, registers an arena or calls poll()",
 		other: "its socket is in " + elsewhere,
 		idle:  "the probe starts with the first GPU library",
 	} {
@@ -96,6 +97,17 @@ func TestDoctorOnWhatKeepsTheProbeOut(t *testing.T) {
 		if !found || !strings.Contains(lines[0], "started by vramscope run") || len(lines) < 2 || !strings.Contains(lines[1], says) {
 			t.Errorf("of process %d is said %q, want %q: %s", pid, lines, says, problems)
 		}
+	}
+}
+
+// TestDoctorBeginsWithRuns: their processes are not cut off by many others.
+func TestDoctorBeginsWithRuns(t *testing.T) {
+	var pids []int
+	for _, process := range firstThose([]*attach.Process{{PID: 3}, {PID: 5}, {PID: 8}, {PID: 9}}, func(p *attach.Process) bool { return p.PID == 5 || p.PID == 9 }) {
+		pids = append(pids, process.PID)
+	}
+	if !slices.Equal(pids, []int{5, 9, 3, 8}) {
+		t.Errorf("the order is %v", pids)
 	}
 }
 
