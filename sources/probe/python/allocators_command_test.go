@@ -71,6 +71,30 @@ rmm.mr.set_current_device_resource(rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryRe
 	}
 }
 
+// TestWhichGPUGaveWhatBack: torch empties all of them at once, and each has its
+// line.
+func TestWhichGPUGaveWhatBack(t *testing.T) {
+	r := startAllocators(t, `
+import torch
+kept = [torch.empty(100 * MIB, device="cuda:0"), torch.empty(30 * MIB, device="cuda:1")]
+kept.pop()`, "FAKE_DEVICES=2")
+	r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, "torch:1") != nil })
+	ack := r.do(recorder.CommandForceReclaim, recorder.CommandArgs{})
+	checkLine(t, ack, "torch: empty cache: driver free on GPU #0", 0, "")
+	checkLine(t, ack, "torch: empty cache: driver free on GPU #1", 30*mib, "")
+	ack = r.do(recorder.CommandHeadroom, recorder.CommandArgs{Fraction: 0.01})
+	for _, line := range []string{"headroom check at 1 %: driver free on GPU #0", "headroom check at 1 %: driver free on GPU #1"} {
+		checkLine(t, ack, line, 0, "")
+	}
+	ack = r.do(recorder.CommandResetPeak, recorder.CommandArgs{})
+	for _, gpu := range []string{"#0", "#1"} {
+		if lineStarting(ack, "torch: peak and its floor on GPU "+gpu) == nil {
+			t.Errorf("the peak of GPU %s has no line: %+v", gpu, ack.Result)
+		}
+	}
+	r.Quiet()
+}
+
 func TestReclaimGoesByPressure(t *testing.T) {
 	const script = "import torch, driver\nkept = [torch.empty(500 * MIB), torch.empty(%s * MIB)]\nkept.pop()"
 	cases := []struct {

@@ -5,7 +5,7 @@ JAX's cuda_async allocator all allocate from it and most of them tell nothing, s
 four numbers of the driver cover them.
 """
 from .adapter import Adapter, Face, counter_set, in_units, register
-from .device import DRIVER, DriverFree, default_pool_id, gpus_of
+from .device import DRIVER, DriverFree, default_pool_id, gpus_of, on_gpu
 from .pressure import MINIMUM_RECLAIMABLE
 
 
@@ -92,7 +92,7 @@ class DefaultPoolAdapter(Adapter):
                 continue
             done = [DRIVER.reset_pool_high(ordinal, a) for a in (DRIVER.RESERVED_HIGH, DRIVER.USED_HIGH)]
             after = self.counters(ordinal) or {}
-            report.line("CUDA default pool: peak", counters["peak_allocated"], after.get("peak_allocated"),
+            report.line("CUDA default pool: peak" + on_gpu(ordinal), counters["peak_allocated"], after.get("peak_allocated"),
                         why="" if all(done) else "the driver refused to set a high-water mark back")
             report.acted = report.acted or all(done)
 

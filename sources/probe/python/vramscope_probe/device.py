@@ -231,21 +231,25 @@ class DriverFree:
 
     def __init__(self, ordinals):
         self.ordinals = ordinals
-        self.before = self.read()
-        self.after = None
+        self._before, self._after = self._read(), {}
         self.started = time.monotonic_ns()
         self.took = 0
-
-    def read(self):
-        """Bytes, or None where no device tells."""
-        known = [info[0] for info in map(DRIVER.memory_info, self.ordinals) if info is not None]
-        return sum(known) if known else None
 
     def done(self):
         """Reads the time, then the memory."""
         self.took = time.monotonic_ns() - self.started
-        self.after = self.read()
+        self._after = self._read()
         return self
+
+    @property
+    def before(self):
+        """Bytes on all of the devices, or None where none tells."""
+        return _sum(self._before)
+
+    @property
+    def after(self):
+        """The same once it is done."""
+        return _sum(self._after)
 
     @property
     def freed(self):
@@ -256,5 +260,28 @@ class DriverFree:
         return max(0, self.after - self.before)
 
     def line(self, report, what, why=""):
-        """Tells a report what the action changed."""
-        report.line(what + ": driver free", self.before, self.after, self.freed, why, self.took)
+        """Tells a report what the action changed, of several devices for each. How
+        long it took stands in the first line, why no more came in the last one."""
+        told = [ordinal for ordinal in self._before if ordinal in self._after]
+        if len(told) < 2:
+            report.line("%s: driver free%s" % (what, on_gpu(*told)), self.before, self.after, self.freed, why, self.took)
+            return
+        for ordinal in told:
+            before, after = self._before[ordinal], self._after[ordinal]
+            report.line("%s: driver free%s" % (what, on_gpu(ordinal)), before, after, max(0, after - before),
+                        why if ordinal == told[-1] else "", self.took if ordinal == told[0] else None)
+
+    def _read(self):
+        """{ordinal: bytes} of the devices that tell."""
+        readings = [(ordinal, DRIVER.memory_info(ordinal)) for ordinal in self.ordinals]
+        return {ordinal: info[0] for ordinal, info in readings if info is not None}
+
+
+def on_gpu(ordinal=None):
+    """What a line says of its device: " on GPU #1" where this process sees several,
+    "" elsewhere."""
+    return "" if ordinal is None or len(DRIVER.devices()) < 2 else " on GPU #%d" % ordinal
+
+
+def _sum(readings):
+    return sum(readings.values()) if readings else None

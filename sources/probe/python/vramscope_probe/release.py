@@ -11,7 +11,7 @@ from .adapter import ADAPTERS, Adapter, Sets, plural
 from .arena_adapter import ARENA_ADAPTER
 from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
-from .device import DRIVER, DriverFree, gpus_of
+from .device import DRIVER, DriverFree, gpus_of, on_gpu
 from .resident_set import resident_bytes
 from .torch_private_pools import PRIVATE_POOLS
 from .pressure import gpu_pressure, host_capacity, host_pressure, trim_host
@@ -219,7 +219,7 @@ def _headroom(device, args, report):
         known += 1
         free, total = info
         if free >= fraction * total:
-            report.line("headroom check at %g %%: driver free" % (fraction * 100), free, free, 0)
+            report.line("headroom check at %g %%: driver free%s" % (fraction * 100, on_gpu(gpu.ordinal)), free, free, 0)
             continue
         measured = DriverFree([gpu.ordinal])
         _each(report, "reclaim", gpu.uuid, True)

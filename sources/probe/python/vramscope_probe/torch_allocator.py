@@ -3,7 +3,7 @@ external one, and that of Metal."""
 import sys
 
 from .adapter import Adapter, counter_set, Face, in_units, register
-from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of
+from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of, on_gpu
 from .peaks import PeakRegions
 from .pressure import MINIMUM_RECLAIMABLE
 from .torch_failures import TORCH_FAILURES, write_torch_snapshot
@@ -190,14 +190,14 @@ class TorchAdapter(Adapter):
     def reset_peak(self, report, device):
         for ordinal in self.ordinals(device):
             if self.backend() == "pluggable":
-                report.line("torch: peak", why="an external allocator has no peak to reset")
+                report.line("torch: peak" + on_gpu(ordinal), why="an external allocator has no peak to reset")
                 continue
             floor = algan_peak_floor(ordinal)
             before = self.regions(ordinal).counters(floor)["peak_reported"]
             self.regions(ordinal).reset_window()
             reset_algan_peak_floor()
             after = self.regions(ordinal).counters(algan_peak_floor(ordinal))["peak_reported"]
-            report.line("torch: peak and its floor; the program's own reading of the peak begins anew too", before, after)
+            report.line("torch: peak and its floor%s; the program's own reading of the peak begins anew too" % on_gpu(ordinal), before, after)
             report.acted = True
 
     # Commands.
