@@ -117,14 +117,27 @@ func (a *Accounts) addHost(subject *SourceView, beside []*SourceView) {
 }
 
 // DeviceName is what to call a device that no source of its own names: as the
-// process calls it, with its ordinal, or else by its UUID.
+// process calls it, with its ordinal where that sees several of the name, or else
+// by its UUID.
 func (v *SourceView) DeviceName(device string) string {
+	name, ordinal, alike := "", 0, 0
 	for _, gpu := range v.knownGPUs() {
-		if gpu.UUID == device && gpu.Name != "" {
-			return gpu.Name + " #" + strconv.Itoa(gpu.Ordinal)
+		if gpu.UUID == device {
+			name, ordinal = gpu.Name, gpu.Ordinal
 		}
 	}
-	return device
+	for _, gpu := range v.knownGPUs() {
+		if gpu.Name == name {
+			alike++
+		}
+	}
+	switch {
+	case name == "":
+		return device
+	case alike == 1:
+		return name
+	}
+	return name + " #" + strconv.Itoa(ordinal)
 }
 
 // allocatorsOn is how many allocators a source has on a device.

@@ -25,11 +25,15 @@ func TestARebuildInPython(t *testing.T) {
 }
 
 // TestADeviceHasItsNameBefore it was told: a program that says hello again once
-// it has seen its GPUs.
+// it has seen its GPUs. It has its number where there is another one of the name.
 func TestADeviceHasItsNameBefore(t *testing.T) {
 	newest := &SourceView{Hello: &recorder.Hello{GPUs: []recorder.GPU{{Ordinal: 1, UUID: "GPU-4f2e", Name: "H200"}}}}
 	past := &SourceView{Hello: &recorder.Hello{}, Past: true, newest: newest}
-	if h := HeadroomOf(past, nil, "GPU-4f2e", 0); h.Name != "H200 #1" {
+	if h := HeadroomOf(past, nil, "GPU-4f2e", 0); h.Name != "H200" {
 		t.Errorf("it is called %q", h.Name)
+	}
+	newest.Hello.GPUs = append(newest.Hello.GPUs, recorder.GPU{Ordinal: 0, UUID: "GPU-51aa", Name: "H200"})
+	if h := HeadroomOf(past, nil, "GPU-4f2e", 0); h.Name != "H200 #1" {
+		t.Errorf("beside another one it is called %q", h.Name)
 	}
 }
