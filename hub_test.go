@@ -14,12 +14,9 @@ import (
 	"vramscope/ui"
 )
 
-// TestHubLeavesNothingBehind watches a demo that runs in this process, records
-// it, sends it a command, and closes: no goroutine is left, and the recording is
-// whole.
-func TestHubLeavesNothingBehind(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	directory := t.TempDir()
+// serveDemo runs a demo in this process, with its socket in a directory, until end.
+func serveDemo(t *testing.T, directory string) (socket string, end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
@@ -27,12 +24,27 @@ func TestHubLeavesNothingBehind(t *testing.T) {
 			Path: filepath.Join(directory, "demo.sock"), Ready: func(path string) { ready <- path },
 		})
 	}()
+	return <-ready, func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
 
+// TestHubLeavesNothingBehind watches a demo that runs in this process, records
+// it, sends it a command, and closes: no goroutine is left, and the recording is
+// whole.
+func TestHubLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	directory := t.TempDir()
+	socket, end := serveDemo(t, directory)
 	settings := defaultSettings()
 	settings.NVML = filepath.Join(directory, "none.so")
 	h := newHub(t.Context(), &settings)
 	h.watchDevices()
-	source := probe.NewSource(<-ready)
+	source := probe.NewSource(socket)
 	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: "demo render"})
 	h.Show(ui.Interest{Source: source.ID(), Events: true, Focused: true})
 	seen := h.waitUntil(t.Context(), patience, func(_ *hub, snapshot *model.Snapshot) bool {
@@ -55,10 +67,7 @@ func TestHubLeavesNothingBehind(t *testing.T) {
 	if err := h.close(); err != nil {
 		t.Error(err)
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	end()
 
 	p := &program{settings: defaultSettings()}
 	snapshot, id, err := p.load(t.Context(), path)

@@ -43,8 +43,9 @@ const (
 	rarestLook = time.Minute
 )
 
-// watchKeptOut begins the looks at the processes of a door.
-func watchKeptOut(ctx context.Context, door *launch.Door) *lookout {
+// watchKeptOut begins the looks at the processes of a door. They end once spoke is
+// closed: a run of which a probe speaks has nothing to explain.
+func watchKeptOut(ctx context.Context, door *launch.Door, spoke <-chan struct{}) *lookout {
 	ctx, stop := context.WithCancel(ctx)
 	l := &lookout{door: door, stop: stop}
 	l.ended.Go(func() {
@@ -52,6 +53,8 @@ func watchKeptOut(ctx context.Context, door *launch.Door) *lookout {
 			select {
 			case <-time.After(pause):
 				l.look()
+			case <-spoke:
+				return
 			case <-ctx.Done():
 				return
 			}

@@ -86,7 +86,7 @@ func TestLooksEndWithTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer door.Close()
-	if found := watchKeptOut(context.Background(), door).end(); found != "" {
+	if found := watchKeptOut(context.Background(), door, nil).end(); found != "" {
 		t.Errorf("in a run without a process is found %q", found)
 	}
 }

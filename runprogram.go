@@ -118,7 +118,7 @@ func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun,
 			r.door.Close()
 			return nil, err
 		}
-		r.lookout = watchKeptOut(context.WithoutCancel(ctx), r.door)
+		r.lookout = watchKeptOut(context.WithoutCancel(ctx), r.door, r.tape.spoke)
 	}
 	return r, nil
 }

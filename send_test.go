@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"vramscope/model"
 	"vramscope/recorder"
-	"vramscope/sources/local"
 	"vramscope/sources/probe"
 )
 
@@ -86,27 +84,17 @@ func TestSendReplacesNoFile(t *testing.T) {
 
 // TestSendToAProgramThatHasJustEnded is to nothing, and no question of leave.
 func TestSendToAProgramThatHasJustEnded(t *testing.T) {
-	directory := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- local.Serve(ctx, local.Options{Speed: 100}, local.Surroundings{
-			Path: filepath.Join(directory, "demo.sock"), Ready: func(path string) { ready <- path },
-		})
-	}()
+	socket, end := serveDemo(t, t.TempDir())
 	settings := defaultSettings()
 	h := newHub(t.Context(), &settings)
 	defer h.close()
-	source := probe.NewSource(<-ready)
+	source := probe.NewSource(socket)
 	h.attach(source, model.SourceInfo{ID: source.ID(), Kind: recorder.KindProcess, Name: "demo render"})
 	h.waitUntil(t.Context(), patience, func(_ *hub, snapshot *model.Snapshot) bool {
 		return len(snapshot.Sources) > 0 && snapshot.Sources[0].Hello != nil
 	})
 	id := h.Snapshot().Sources[0].ID
-	cancel()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	end()
 	if !h.waitUntil(t.Context(), patience, func(h *hub, _ *model.Snapshot) bool { return h.hasEnded(id) }) {
 		t.Fatal("its end is not known")
 	}

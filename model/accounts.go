@@ -120,24 +120,14 @@ func (a *Accounts) addHost(subject *SourceView, beside []*SourceView) {
 // process calls it, with its ordinal where that sees several of the name, or else
 // by its UUID.
 func (v *SourceView) DeviceName(device string) string {
-	name, ordinal, alike := "", 0, 0
-	for _, gpu := range v.knownGPUs() {
-		if gpu.UUID == device {
-			name, ordinal = gpu.Name, gpu.Ordinal
-		}
-	}
-	for _, gpu := range v.knownGPUs() {
-		if gpu.Name == name {
-			alike++
-		}
-	}
-	switch {
-	case name == "":
+	switch gpu, others := GPUOf(v.knownGPUs(), device, ""); {
+	case gpu == nil || gpu.Name == "":
 		return device
-	case alike == 1:
-		return name
+	case others:
+		return gpu.Name + " #" + strconv.Itoa(gpu.Ordinal)
+	default:
+		return gpu.Name
 	}
-	return name + " #" + strconv.Itoa(ordinal)
 }
 
 // allocatorsOn is how many allocators a source has on a device.

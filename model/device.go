@@ -88,14 +88,8 @@ func (v *SourceView) DeviceTitle(set *recorder.CounterSet) string {
 	if v.Kind == recorder.KindDevice {
 		return v.Name
 	}
-	name, others, ordinal := setTitle(set), false, ""
-	for _, gpu := range v.knownGPUs() {
-		if gpu.UUID == set.Device {
-			ordinal = " #" + strconv.Itoa(gpu.Ordinal)
-		} else {
-			others = others || gpu.Name == set.Name
-		}
-	}
+	name := setTitle(set)
+	gpu, others := GPUOf(v.knownGPUs(), set.Device, set.Name)
 	for i := range v.Sets {
 		other := &v.Sets[i]
 		others = others || other.Of == recorder.OfDevice && other.Device != set.Device && other.Name == set.Name
@@ -103,10 +97,28 @@ func (v *SourceView) DeviceTitle(set *recorder.CounterSet) string {
 	switch {
 	case !others:
 		return name
-	case ordinal != "":
+	case gpu != nil:
+		ordinal := " #" + strconv.Itoa(gpu.Ordinal)
 		return strings.TrimSuffix(name, ordinal) + ordinal
 	}
 	return name + " " + ShortDevice(set.Device)
+}
+
+// GPUOf is a device among the GPUs that a process can use, nil where it is none of
+// them, and whether another one there has the name, "" for the device's own.
+func GPUOf(gpus []recorder.GPU, device, name string) (gpu *recorder.GPU, others bool) {
+	for i := range gpus {
+		if gpus[i].UUID == device {
+			gpu = &gpus[i]
+		}
+	}
+	if name == "" && gpu != nil {
+		name = gpu.Name
+	}
+	for i := range gpus {
+		others = others || gpus[i].UUID != device && gpus[i].Name == name
+	}
+	return gpu, others
 }
 
 // shortUUID is how many characters of a UUID tell a GPU from others: its kind and

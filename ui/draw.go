@@ -319,14 +319,8 @@ func (d *Dashboard) drawHeader(r grid.Region) {
 // gpuOf is a device as a process calls it, or its first one, and whether the
 // process knows several of that name.
 func gpuOf(hello *recorder.Hello, device string) (gpu *recorder.GPU, several bool) {
-	gpu = &hello.GPUs[0]
-	for i := range hello.GPUs {
-		if hello.GPUs[i].UUID == device {
-			gpu = &hello.GPUs[i]
-		}
-	}
-	for i := range hello.GPUs {
-		several = several || hello.GPUs[i].UUID != gpu.UUID && hello.GPUs[i].Name == gpu.Name
+	if gpu, several = model.GPUOf(hello.GPUs, device, ""); gpu == nil {
+		gpu, several = model.GPUOf(hello.GPUs, hello.GPUs[0].UUID, "")
 	}
 	return gpu, several
 }
