@@ -296,8 +296,9 @@ func (d *Dashboard) say(kind widget.StatusKind, text string) {
 
 // announce tells the feed what is on the screen, when that has changed.
 func (d *Dashboard) announce() {
+	d.arrange()
 	interest := Interest{
-		Events: d.view != layout.Devices, Processes: d.view == layout.Devices || d.view == layout.Overview,
+		Events: d.view != layout.Devices, Processes: d.showsProcesses(),
 		Slow: d.view == layout.Devices, Focused: d.focused, Refresh: d.refresh(),
 	}
 	if d.scene.newest != nil {
@@ -307,6 +308,17 @@ func (d *Dashboard) announce() {
 		d.interest = interest
 		d.feed.Show(interest)
 	}
+}
+
+// showsProcesses says that a pane of the view tells what the driver counts to a
+// process.
+func (d *Dashboard) showsProcesses() bool {
+	for _, pane := range [...]layout.Pane{layout.ProcessesPane, layout.HeadroomPane, layout.InsidePane, layout.AllocatorsPane} {
+		if _, shown := d.layout.Find(pane); shown {
+			return true
+		}
+	}
+	return false
 }
 
 // View is the frame. It is drawn only when something has changed.
