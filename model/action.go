@@ -75,10 +75,32 @@ func (a *Action) outcome() (parts []string) {
 	if ack.Acted != nil && !*ack.Acted {
 		parts = append(parts, "nothing was needed")
 	}
-	if change := a.change(); change != "" {
+	change := a.change()
+	if change != "" {
 		parts = append(parts, change)
 	}
+	if back := a.back(); back != "" && back != change {
+		parts = append(parts, back)
+	}
 	return append(parts, reasons(ack.Result)...)
+}
+
+// back is how much went back to the driver, in all steps together; "" when none
+// of them tells, or when none was needed.
+func (a *Action) back() string {
+	freed, told := int64(0), false
+	for _, line := range a.Final.Result {
+		if line.Freed != nil {
+			freed, told = freed+*line.Freed, true
+		}
+	}
+	switch {
+	case !told || a.Final.Acted != nil && !*a.Final.Acted:
+		return ""
+	case freed == 0:
+		return "nothing back to the driver"
+	}
+	return FormatBytes(freed) + " back to the driver"
 }
 
 // The reasons that the line of a command has: the first, and others as long as
@@ -101,7 +123,7 @@ func reasons(results []recorder.ResultLine) (parts []string) {
 		}
 		reason := line.Why
 		if all > 1 && line.What != "" {
-			reason = line.What + ": " + reason
+			reason = deed(line.What) + ": " + reason
 		}
 		if length += len(reason); len(parts) > 0 && length > reasonsLength {
 			return append(parts, countOf(int64(all-len(parts)), "more reason"))
@@ -109,6 +131,17 @@ func reasons(results []recorder.ResultLine) (parts []string) {
 		parts = append(parts, reason)
 	}
 	return parts
+}
+
+// deed is what a step did, without what its before and after count: a reason
+// behind "driver free:" reads as if it were that.
+func deed(what string) string {
+	for _, counted := range [...]string{": driver free", ": allocated", ": cached", ": host available"} {
+		if at := strings.LastIndex(what, counted); at >= 0 {
+			return what[:at] + what[at+len(counted):]
+		}
+	}
+	return what
 }
 
 // change is what the command changed, in numbers; "" when the answer has none.
@@ -127,27 +160,24 @@ func (a *Action) change() string {
 	return a.resultChange()
 }
 
-// resultChange adds the result's own lines up, where each of them tells.
+// resultChange is before → after of the one step that tells both, else what went
+// back to the driver.
 func (a *Action) resultChange() string {
-	var before, after, freed int64
-	steps, frees := 0, 0
-	for _, line := range a.Final.Result {
-		if line.Before != nil && line.After != nil {
-			before, after = before+*line.Before, after+*line.After
-			steps++
+	var only *recorder.ResultLine
+	for i := range a.Final.Result {
+		line := &a.Final.Result[i]
+		if line.Before == nil || line.After == nil {
+			continue
 		}
-		if line.Freed != nil {
-			freed += *line.Freed
-			frees++
+		if only != nil {
+			return a.back()
 		}
+		only = line
 	}
-	switch {
-	case steps == 1:
-		return beforeAfter(before, after)
-	case frees > 0:
-		return FormatBytes(freed) + " back to the driver"
+	if only == nil {
+		return a.back()
 	}
-	return ""
+	return beforeAfter(*only.Before, *only.After)
 }
 
 func beforeAfter(before, after int64) string {

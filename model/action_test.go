@@ -41,6 +41,18 @@ func TestTheLineThatStays(t *testing.T) {
 		{"freed", Action{Command: recorder.Command{Name: recorder.CommandReclaim}, Final: &recorder.Ack{State: recorder.AckDone,
 			Result: []recorder.ResultLine{{What: "gc", Freed: pointer(int64(1 << 20))}, {What: "empty cache", Freed: pointer(int64(1 << 20))}}}},
 			"reclaim · 2.0 MiB back to the driver"},
+		{"what came back of what is reserved, and of which step the reason is", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{
+			State: recorder.AckDone, Before: before, After: after, Result: []recorder.ResultLine{
+				{What: "torch: empty cache: driver free on GPU #1", Before: pointer(int64(0)), After: pointer(int64(3 << 30)), Freed: pointer(int64(3 << 30)), Why: "12 segments are split"},
+				{What: "cupy: free all blocks: driver free", Before: pointer(int64(3 << 30)), After: pointer(int64(3 << 30)), Freed: pointer(int64(0)), Why: "34.0 MiB lie in split chunks"}}}},
+			"force reclaim · reserved 22.7 GiB → 18.4 GiB · 3.0 GiB back to the driver · torch: empty cache on GPU #1: 12 segments are split · " +
+				"cupy: free all blocks: 34.0 MiB lie in split chunks"},
+		{"nothing came back", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone, Before: before, After: before,
+			Result: []recorder.ResultLine{{What: "empty cache: driver free", Before: pointer(int64(0)), After: pointer(int64(0)), Freed: pointer(int64(0)), Why: "1 segment is split"}}}},
+			"force reclaim · reserved 22.7 GiB → 22.7 GiB · nothing back to the driver · 1 segment is split"},
+		{"nothing was needed", Action{Command: recorder.Command{Name: recorder.CommandHeadroom}, Final: &recorder.Ack{State: recorder.AckDone, Acted: pointer(false), Before: before, After: before,
+			Result: []recorder.ResultLine{{What: "headroom check at 15 %: driver free", Before: pointer(int64(9)), After: pointer(int64(9)), Freed: pointer(int64(0))}}}},
+			"headroom check · nothing was needed · reserved 22.7 GiB → 22.7 GiB"},
 		{"headroom", Action{Command: recorder.Command{Name: recorder.CommandHeadroom}, Final: &recorder.Ack{State: recorder.AckDone, Acted: pointer(false), Why: "40 % of the device are free"}},
 			"headroom check · nothing was needed · 40 % of the device are free"},
 		{"peak", Action{Command: recorder.Command{Name: recorder.CommandResetPeak}, Final: &recorder.Ack{State: recorder.AckDone, Took: 2700, Before: peak(1000), After: peak(300)}},

@@ -420,7 +420,7 @@ type Ack struct {
 
 // ResultLine is one thing that a command did.
 type ResultLine struct {
-	What   string `json:"what"`
+	What   string `json:"what"`             // what was done and, after its last colon, what Before and After count: "driver free"
 	Before *int64 `json:"before,omitempty"` // bytes
 	After  *int64 `json:"after,omitempty"`  // bytes
 	Freed  *int64 `json:"freed,omitempty"`  // bytes that went back to the driver
