@@ -76,7 +76,7 @@ func (s *scene) costScope() (*costs.Scope, *costs.Answer) {
 
 // newCostPanes makes the panes on a calibration file once.
 func newCostPanes() map[layout.Pane]pane {
-	const none = " A calibration file has none; a recording of the run fills this: watch it with vramscope, then m."
+	const none = " A calibration file has none, a recording of the run has: watch the run with vramscope, then m."
 	about := &costAboutPane{}
 	panes := map[layout.Pane]pane{
 		layout.ScopesPane: newCostScopesPane(), layout.ScopePane: &costScopePane{}, layout.StreamPane: newCostStreamPane(),

@@ -19,7 +19,7 @@ func (d *Dashboard) drawFrame() string {
 // draw draws everything into the grid.
 func (d *Dashboard) draw() {
 	d.grid.Resize(d.width, d.height)
-	d.scene.blocks = d.view == layout.Pool
+	d.scene.blocks, d.scene.offered = d.view == layout.Pool, d.offer()
 	d.arrange()
 	all := d.grid.All()
 	if r := d.layout.Header; !r.Empty() {

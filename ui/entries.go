@@ -191,7 +191,7 @@ func (d *Dashboard) selectByName(name string) {
 // choose selects a source.
 func (d *Dashboard) choose(id string) {
 	switch {
-	case id != d.offered || id == "":
+	case id != d.offer() || id == "":
 		d.offered = ""
 	case d.scene.newest != nil:
 		d.offered = d.scene.newest.ID // the way back

@@ -106,7 +106,7 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 	case keymap.ZoomPane:
 		d.zoomed = !d.zoomed
 	case keymap.Sources:
-		d.popup = newSourceChooser(d.snapshot, d.scene.newest, d.offered, d.options.Reserve)
+		d.popup = newSourceChooser(d.snapshot, d.scene.newest, d.offer(), d.options.Reserve)
 	case keymap.Filter:
 		d.startFilter()
 	case keymap.Command:

@@ -148,7 +148,7 @@ func (p unfilledPane) draw(r grid.Region, _ *scene, _ bool) { nothing(r, p.fills
 // addUnfilledDumpPanes adds the panes about arenas, of which a snapshot knows
 // nothing.
 func addUnfilledDumpPanes(panes map[layout.Pane]pane) {
-	const recording = " A memory dump has none; a recording of the run fills this: watch it with vramscope, then m."
+	const recording = " A memory dump has none, a recording of the run has: watch the run with vramscope, then m."
 	panes[layout.ArenaPane] = unfilledPane{"Arena", "No arena." + recording}
 	panes[layout.PointersPane] = unfilledPane{"Pointers", "An arena's pointers over time." + recording}
 	panes[layout.MarksPane] = unfilledPane{"Marks", "An arena's saved pointers." + recording}

@@ -146,7 +146,7 @@ func (p *liveThenPane) whyNothing(s *scene) string {
 		return "By this moment no arena and no pool had been told of: its samples alone are known."
 	}
 	if len(s.view.Arenas) == 0 && len(s.view.Pools) == 0 {
-		if text := whySnapshot(s.view); text != "" {
+		if text := whySnapshot(s); text != "" {
 			return text
 		}
 		return "This source has told of no arena and no pool. A program with a probe that records them fills this."

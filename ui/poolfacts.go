@@ -205,28 +205,10 @@ func whyNoPool(s *scene) string {
 	case s.view.Kind == recorder.KindDevice, s.view.Kind == recorder.KindHost:
 		return "A process with a pool fills this: choose one with c."
 	}
-	if text := whySnapshot(s.view); text != "" {
+	if text := whySnapshot(s); text != "" {
 		return text
 	}
 	return "This program has told of no pool. One that allocates through a pool with a probe fills this."
-}
-
-// whySnapshot says what shows the blocks of a process whose allocators tell
-// counters alone; "" where there is no such process.
-func whySnapshot(view *model.SourceView) string {
-	switch {
-	case poolSet(view, nil) == nil:
-		return ""
-	case view.File != "":
-		return "Its allocators told counters alone. A snapshot of the program, opened beside, fills this: `vramscope FILE`."
-	case model.Obeys(view, recorder.CommandSnapshot):
-		return "Its allocators tell counters alone. `:snapshot` has torch write its blocks into a file and opens that beside, which fills this."
-	}
-	why := "the program does not obey it"
-	if view.Hello != nil && view.Hello.Refuses[recorder.CommandSnapshot] != "" {
-		why = view.Hello.Refuses[recorder.CommandSnapshot]
-	}
-	return "Its allocators tell counters alone. What fills this is a snapshot, and `:snapshot` is refused: " + why + "."
 }
 
 // whyNoBlocks is the sentence of a pane that has a pool but none of its blocks.

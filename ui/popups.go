@@ -89,7 +89,7 @@ func (d *Dashboard) refreshChooser() {
 	if old == nil || !old.sources || old.selected < 0 {
 		return
 	}
-	fresh := newSourceChooser(d.snapshot, d.scene.newest, d.offered, d.options.Reserve)
+	fresh := newSourceChooser(d.snapshot, d.scene.newest, d.offer(), d.options.Reserve)
 	for i := range fresh.lines {
 		if fresh.lines[i].id == old.lines[old.selected].id {
 			fresh.selected = i

@@ -22,6 +22,7 @@ type scene struct {
 	paused   bool
 	readOnly bool
 	blocks   bool      // the view shows the pool's blocks
+	offered  string    // ID of the source that c selects first, "" for this one
 	baseline *baseline // what d remembered; nil when nothing
 	choices  *choices  // what the panes share; they change it
 	dumps    *dumpWork // what has been worked out about memory dumps
