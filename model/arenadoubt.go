@@ -6,12 +6,21 @@ func (a *ArenaView) WhyLeast() string {
 	switch {
 	case !a.Unheard && a.Scopes.Root().PeakBound == 0:
 		return ""
+	case a.HasNoBytes():
+		return "these scopes lie in no arena, so no bytes are counted to them; those of a thread that registers one with arena() lie in it"
 	case !a.Unheard:
 		return "the arena's pointers were read where scopes begin and end; the handle's alloc() tells of each"
 	case a.State.Released == 0 && a.State.Recorded:
 		return "its scopes are told now and then, and what was allocated since is not in them yet"
 	}
 	return "not all of its allocations were told; record from before it is made until it is gone"
+}
+
+// HasNoBytes says that an arena manages no memory and that nothing was ever taken
+// from it: a thread's scopes that lie in no arena are told so, and have their order
+// and their number alone.
+func (a *ArenaView) HasNoBytes() bool {
+	return !a.Partial && !a.State.Managed && a.HighestEver() == 0 && a.Scopes.Root().AllocCount == 0
 }
 
 // Crossed says of an arena whose pointers cannot be where its program tells them

@@ -71,6 +71,8 @@ func noEvents(s *scene, a *model.ArenaView) string {
 func noPointers(s *scene, a *model.ArenaView) string {
 	moved := a.Events > 0 || s.newest.WasSampled("arena:"+strconv.FormatInt(a.ID, 10))
 	switch {
+	case hasScopesAlone(a):
+		return "These scopes lie in no arena: they have no pointers."
 	case isScratch(a) && (!moved || a.HighestEver() == 0): // its events are those of its scopes
 		return "This arena is unmanaged and has no pointers: what is allocated from it comes from the ordinary allocator."
 	case moved:
@@ -83,9 +85,15 @@ func noPointers(s *scene, a *model.ArenaView) string {
 	return "The pointers of an arena fill this as they move: their events come while somebody asks for them, samples always."
 }
 
+// hasScopesAlone says that an arena is what carries the scopes of a thread that lie
+// in none.
+func hasScopesAlone(a *model.ArenaView) bool { return a.HasNoBytes() && a.Events > 0 }
+
 // noMarks says of an arena of which nothing is saved how far that is known.
 func noMarks(s *scene, a *model.ArenaView) string {
 	switch {
+	case hasScopesAlone(a):
+		return "Of scopes in no arena nothing is saved."
 	case a.State.Released != 0:
 		return "This arena was released: nothing of it is saved."
 	case s.newest.TellsNoEvents(a):
@@ -98,6 +106,9 @@ func noMarks(s *scene, a *model.ArenaView) string {
 
 // noCallers says of an arena without events why its callers are not known.
 func noCallers(s *scene, a *model.ArenaView) string {
+	if hasScopesAlone(a) {
+		return "From scopes in no arena nothing is allocated: what a library allocates meanwhile is in its own numbers."
+	}
 	if s.newest.TellsNoEvents(a) {
 		return "Who allocated, and what, is told by events, and this arena tells none."
 	}

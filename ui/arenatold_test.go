@@ -136,7 +136,7 @@ func TestAnArenaThatTellsNoEvents(t *testing.T) {
 
 	// The events of one that never held a byte are those of its scopes.
 	scopes := model.ArenaView{State: recorder.ArenaState{Name: "scopes of MainThread"}, Scopes: &recorder.ScopeSnapshot{}, Events: 6}
-	if text := noPointers(&d.scene, &scopes); !strings.HasPrefix(text, "This arena is unmanaged and has no pointers") {
+	if text := noPointers(&d.scene, &scopes); !strings.HasPrefix(text, "These scopes lie in no arena") {
 		t.Errorf("scopes in no arena: %q", text)
 	}
 	scopes.State.HighWater = mib

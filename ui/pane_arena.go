@@ -30,6 +30,7 @@ type arenaTitle struct {
 	at, all    int
 	released   int
 	innermost  string
+	noBytes    bool
 	text, note string
 	written    bool
 }
@@ -39,7 +40,7 @@ func (p *arenaPane) title(s *scene) (string, string) {
 	if a == nil {
 		return "Arena", ""
 	}
-	t := arenaTitle{name: arenaName(a), length: a.State.Length, all: len(s.view.Arenas), innermost: a.Innermost, written: true}
+	t := arenaTitle{name: arenaName(a), length: a.State.Length, all: len(s.view.Arenas), innermost: a.Innermost, noBytes: hasScopesAlone(a), written: true}
 	for i, other := range s.view.Arenas {
 		if other == a {
 			t.at = i + 1
@@ -58,6 +59,9 @@ func (p *arenaPane) title(s *scene) (string, string) {
 
 func (t *arenaTitle) write() {
 	t.text, t.note = "Arena "+t.name, ""
+	if t.noBytes {
+		t.text = "No arena: " + t.name
+	}
 	if t.length > 0 {
 		t.text += ", " + string(grid.AppendBytes(nil, t.length))
 	}
@@ -78,6 +82,10 @@ func (p *arenaPane) draw(r grid.Region, s *scene, _ bool) {
 	a := s.choices.arenaOf(s.view)
 	if a == nil {
 		nothing(r, "A program that allocates from an arena fills this: its pointers, what is free between them, and the most that was ever used.")
+		return
+	}
+	if len(s.view.Arenas) == 1 && hasScopesAlone(a) {
+		nothing(r, "Its scopes lie in no arena: they have an order and a number, and no bytes. Those of a thread that registers one with arena() lie in it.")
 		return
 	}
 	if r.Height() == 1 {

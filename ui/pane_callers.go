@@ -154,7 +154,7 @@ func (p *callersPane) draw(r grid.Region, s *scene, _ bool) {
 	case a == nil:
 		nothing(r, "Who allocates from an arena, and which item types, fills this.")
 		return
-	case a.Events == 0:
+	case a.Events == 0 || hasScopesAlone(a):
 		nothing(r, noCallers(s, a))
 		return
 	}

@@ -38,7 +38,7 @@ func newMarksPane() *marksPane {
 }
 
 func (*marksPane) title(s *scene) (string, string) {
-	if a := s.choices.arenaOf(s.view); a != nil && !a.TemporariesKnown && a.State.Released == 0 && !s.newest.TellsNoEvents(a) {
+	if a := s.choices.arenaOf(s.view); a != nil && !a.TemporariesKnown && !hasScopesAlone(a) && a.State.Released == 0 && !s.newest.TellsNoEvents(a) {
 		return "Marks", "there may be more"
 	}
 	return "Marks", ""
