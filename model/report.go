@@ -81,6 +81,7 @@ type SetReport struct {
 	In       string                   `json:"in,omitempty"`   // the set that it lies inside
 	Counters map[string]CounterReport `json:"counters"`
 	Why      map[string]string        `json:"why_missing,omitempty"`
+	LastAt   int64                    `json:"last_told_at_ns,omitempty"` // after the beginning; 0 of a set that was told to the end
 }
 
 // CounterReport is one counter over the run. At says when it was largest, MinAt

@@ -273,6 +273,9 @@ func setReports(v *SourceView) []SetReport {
 		labels := view.labels[len(view.labels)-1]
 		report := SetReport{ID: view.id, Of: labels.of, Name: labels.name, Device: labels.device, Call: labels.call, In: labels.in,
 			Why: labels.why, Counters: map[string]CounterReport{}}
+		if times := &view.series.times; times.len() > 0 && times.at(times.end-1)+view.series.hold() < v.Now {
+			report.LastAt = times.at(times.end-1) - v.First
+		}
 		for i := range view.series.columns {
 			counter := view.series.columns[i].counter
 			highest, at, ok := v.Peak(view.id, counter)

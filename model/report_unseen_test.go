@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"testing"
 
 	"vramscope/recorder"
@@ -96,5 +97,36 @@ func TestADiffOfPeaksThatWereNotSeen(t *testing.T) {
 		if before, after := diffs[0].PeaksAreLeast(); [2]bool{before, after} != c.want {
 			t.Errorf("%v against %v: %v %v", c.before, c.after, before, after)
 		}
+	}
+}
+
+// TestAReportSaysUntilWhenASetWasTold: a number that stood minutes before the end is
+// not the last of the run.
+func TestAReportSaysUntilWhenASetWasTold(t *testing.T) {
+	store := NewStore(Options{})
+	store.Add(SourceInfo{ID: "p"})
+	fold := func(record recorder.Record) {
+		t.Helper()
+		if err := store.Fold("p", record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fold(&recorder.Hello{Head: recorder.Head{Src: "p", Ns: 1e9}, Proto: 1, Min: 1, Kind: recorder.KindProcess, Name: "render.py"})
+	torch := counters("torch:0", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(227)})
+	cupy := counters("cupy:0", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(50)})
+	for second := range int64(60) {
+		sample := &recorder.Sample{Head: recorder.Head{Src: "p", Ns: (second + 2) * 1e9}, Sets: []recorder.CounterSet{torch}}
+		if second < 5 {
+			sample.Sets = append(sample.Sets, cupy)
+		}
+		fold(sample)
+	}
+	report, _ := ReportOf(store.Snapshot(61e9, 0), "p")
+	told := map[string]int64{}
+	for _, set := range report.Sources[0].Sets {
+		told[set.ID] = set.LastAt
+	}
+	if want := map[string]int64{"torch:0": 0, "cupy:0": 5e9}; !maps.Equal(told, want) {
+		t.Errorf("told last at %v, want %v", told, want)
 	}
 }

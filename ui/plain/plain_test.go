@@ -223,7 +223,8 @@ func TestWhatIsLeftTellsItsLeast(t *testing.T) {
 	report := &model.Report{Sources: []model.SourceReport{
 		{Kind: recorder.KindProcess, Name: "train.py", PID: 812, Sets: []model.SetReport{
 			{ID: "process", Of: recorder.OfProcess, Device: model.HostDevice, Counters: map[string]model.CounterReport{"resident": counter(1<<30, 2<<30, 0)}},
-			{ID: "torch:0", Of: recorder.OfPool, Counters: map[string]model.CounterReport{"free": counter(1<<30, 2<<30, 0)}}}},
+			{ID: "torch:0", Of: recorder.OfPool, Counters: map[string]model.CounterReport{"free": counter(1<<30, 2<<30, 0)}},
+			{ID: "cupy:0", Of: recorder.OfPool, LastAt: 4e9, Counters: map[string]model.CounterReport{"free": counter(1<<30, 1<<30, 0)}}}},
 		{Kind: recorder.KindProcess, Name: "train.py", PID: 900},
 		{Kind: recorder.KindHost, Name: "vm", PID: 900, Sets: []model.SetReport{{ID: "host", Of: recorder.OfHost, Counters: map[string]model.CounterReport{
 			"total": counter(4<<30, 4<<30, 4<<30), "available": counter(3<<30, 4<<30, 1<<30)}}}},
@@ -233,6 +234,7 @@ func TestWhatIsLeftTellsItsLeast(t *testing.T) {
 	for _, want := range []string{
 		"process train.py 812\n", "process train.py 900\n", "host vm\n",
 		"host memory of the process: resident 1.0 GiB (most 2.0 GiB after 5.0 s)\n", "torch:0: free 1.0 GiB (most 2.0 GiB after 5.0 s)\n",
+		"cupy:0: free 1.0 GiB, told last after 4.0 s\n",
 		"host: total 4.0 GiB, available 3.0 GiB (least 1.0 GiB after 7.0 s)\n", "device: free 1.0 GiB\n",
 	} {
 		if !strings.Contains(text, want) {

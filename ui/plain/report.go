@@ -108,6 +108,9 @@ func (p *page) sets(s *model.SourceReport) {
 				text += " (most " + size(row.Max) + " after " + duration(row.At) + ")"
 			}
 		}
+		if set.LastAt > 0 && set.Of != recorder.OfArena && text != "" {
+			text += ", told last after " + duration(set.LastAt)
+		}
 		if isResident(set) && text != "" {
 			p.line(1, "host memory of the process: %s", text)
 			continue
