@@ -237,3 +237,110 @@ func TestATorchThatIsBeingImportedIsForeseenLater(t *testing.T) {
 		t.Errorf("torch was asked %s times to call as it initialises CUDA", n)
 	}
 }
+
+// bursting fails in the middle of many quick allocations, which no sample saw.
+const bursting = `
+def burst():
+    held = []
+    try:
+        while True:
+            held.append(torch.empty(1 << 30))
+    except torch.OutOfMemoryError:
+        told = torch.cuda.memory_stats()
+        print(*(told[name] for name in ("allocated_bytes.all.current", "reserved_bytes.all.current", "requested_bytes.all.current",
+              "allocated_bytes.all.peak", "reserved_bytes.all.peak", "num_alloc_retries", "num_ooms")), driver.free(), driver.TOTAL)
+`
+
+// At a failure the counters are those of the failure, in a sample of that very
+// moment that comes before it, with what else the program has as it was last.
+func TestAFailureIsToldWithTheCountersOfItsMoment(t *testing.T) {
+	for name, env := range map[string][]string{"no snapshot": nil, "with a snapshot": {"VRAMSCOPE_SNAPSHOTS=" + filepath.Join(t.TempDir(), "night")}} {
+		t.Run(name, func(t *testing.T) {
+			r := startAllocators(t, "import torch, cupy\nkept = torch.empty(300 << 20), cupy.empty(100 << 20)"+bursting, env...)
+			r.Until("the observer is attached", func() bool { return r.ask("len(torch._C.observers)") == "1" })
+			r.sampleWhere(func(s *recorder.Sample) bool {
+				return setNamed(s.Sets, "torch:0") != nil && setNamed(s.Sets, "cupy:0") != nil
+			})
+			for failure := range 3 {
+				_, before := r.run("gc.collect()")
+				printed, _ := r.run("burst()")
+				var want struct{ allocated, reserved, requested, peak, peakReserved, retries, ooms, free, total int64 }
+				if _, err := fmt.Sscan(printed[0], &want.allocated, &want.reserved, &want.requested, &want.peak, &want.peakReserved,
+					&want.retries, &want.ooms, &want.free, &want.total); err != nil {
+					t.Fatal(err, printed)
+				}
+				var sample *recorder.Sample
+				var oom *recorder.OOM
+				seq := int64(-1)
+				for oom == nil {
+					record, open := r.NextRecord()
+					if !open {
+						t.Fatal(r.End())
+					}
+					switch record := record.(type) {
+					case *recorder.Sample:
+						if seq >= 0 && record.Seq != seq+1 {
+							t.Errorf("sample %d comes after sample %d", record.Seq, seq)
+						}
+						if seq = record.Seq; record.Ns > before && counterNamed(t, setNamed(record.Sets, "torch:0"), "ooms") == int64(failure+1) && sample == nil {
+							sample = record
+						}
+					case *recorder.OOM:
+						oom = record
+					}
+				}
+				if sample == nil || sample.Ns != oom.Ns {
+					t.Fatalf("failure %d of %d has the sample %+v", failure+1, oom.Ns, sample)
+				}
+				checkCounters(t, sample.Sets, "torch:0", map[string]int64{"allocated": want.allocated, "reserved": want.reserved, "active": want.allocated,
+					"requested": want.requested, "peak_allocated": want.peak, "peak_reserved": want.peakReserved, "retries": want.retries, "ooms": want.ooms})
+				checkCounters(t, sample.Sets, "peaks:0", map[string]int64{"peak_live": want.peak, "peak_reported": want.peak})
+				checkCounters(t, sample.Sets, "device:0", map[string]int64{"free": want.free, "total": want.total, "used": want.total - want.free})
+				checkCounters(t, sample.Sets, "cupy:0", map[string]int64{"allocated": 100 << 20})
+				if set := setNamed(sample.Sets, "device:0"); !strings.Contains(set.Call, "cudaMemGetInfo") || set.Device == "" {
+					t.Errorf("the device is told as %+v", set)
+				}
+				if next := pythontest.Next[*recorder.Sample](r.Reader); next.Ns <= sample.Ns || setNamed(next.Sets, "device:0") != nil {
+					t.Errorf("the sample after it is of %d, %+v", next.Ns, setNamed(next.Sets, "device:0"))
+				}
+			}
+			r.Quiet()
+		})
+	}
+}
+
+// Of more failures than can wait the latest are told, each with its sample, and
+// how many are not.
+func TestManyFailuresInARowAreBoundedAndCounted(t *testing.T) {
+	r := startAllocators(t, "import torch\nkept = torch.empty(1 << 20)"+failing)
+	r.Until("the observer is attached", func() bool { return r.ask("len(torch._C.observers)") == "1" })
+	r.sample()
+	r.run("failures = type(vramscope_probe.TORCH_FAILURES)(); noted = []")
+	r.run("[failures._failed(vramscope_probe.TORCH, '', 0, 3 << 30, driver.TOTAL, driver.free()) for _ in range(300)]")
+	r.run("failures.drain(vramscope_probe.TORCH, noted.append)")
+	if got := r.ask("''.join(record['t'][0] for record in noted) == 'n' + 64 * 'so'"); got != "True" {
+		t.Errorf("what is told is %s", r.ask("[record['t'] for record in noted]"))
+	}
+	if got := r.ask("noted[0]['text'].split(' torch')[0], all(s['ns'] == o['ns'] for s, o in zip(noted[1::2], noted[2::2]))"); got != "236 failed allocations of True" {
+		t.Errorf("what is missing is told as %s", got)
+	}
+	r.run("failures.drain(vramscope_probe.TORCH, noted.append)")
+	if got := r.ask("len(noted)"); got != "129" {
+		t.Errorf("it is told again: %s records", got)
+	}
+	r.Quiet()
+}
+
+// A sample of a moment before one that has gone out would turn back the time.
+func TestTheSampleOfAFailureDoesNotTurnBackTheTime(t *testing.T) {
+	r := startAllocators(t, "import torch\nkept = torch.empty(1 << 20)")
+	r.Until("the observer is attached", func() bool { return r.ask("len(torch._C.observers)") == "1" })
+	r.run("sampler = vramscope_probe.Sampler('x'); last = sampler.sample()")
+	if got := r.ask("sampler.completed({'t': 's', 'ns': last['ns'] - 1, 'sets': []}), sampler.number"); got != "None 1" {
+		t.Errorf("of an earlier moment there is the sample %s", got)
+	}
+	if got := r.ask("(lambda s: (s['seq'], s['ns'] - last['ns'], s['sets'] == last['sets']))(sampler.completed({'t': 's', 'ns': last['ns'] + 1, 'sets': []}))"); got != "(2, 1, True)" {
+		t.Errorf("of a later moment there is the sample %s", got)
+	}
+	r.Quiet()
+}

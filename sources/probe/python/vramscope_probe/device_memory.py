@@ -45,6 +45,13 @@ class DeviceMemory(Adapter):
             for device, free, total in readings:
                 out.fill(self.face(device), {"free": free, "total": total, "used": total - free})
 
+    def tell(self, out, ordinal, free, total, call):
+        """Adds the set of a device as a library has read it, by call, in bytes:
+        for that one sample."""
+        for device in DRIVER.devices():
+            if device.ordinal == ordinal:
+                out.add("device:%d" % ordinal, "device", device.name, device.uuid, call, {"free": free, "total": total, "used": total - free})
+
     def forked(self):
         """Forgets what the parent read: in a child."""
         self.due, self._readings = False, (0.0, ())

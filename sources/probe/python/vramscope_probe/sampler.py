@@ -22,6 +22,7 @@ class Sampler:
         self.src = src  # the name of the source
         self.number = 0  # of the last sample
         self.tells = True  # a library had something to say in the last sample
+        self._last = {"ns": 0, "sets": ()}  # the last sample
         self._resident = ResidentSet()
         self.mistakes = 0  # exceptions, in all
         self._told = {}  # text -> how often, since the last sample
@@ -62,7 +63,20 @@ class Sampler:
         record = {"t": "s", "src": self.src, "ns": now, "seq": self.number, "sets": sets}
         if self._told:
             record["err"] = self._trouble()
+        self._last = record
         return record
+
+    def completed(self, part):
+        """A sample record of what a library read at a moment of its own, part, in
+        which the other sets are as they were last; None where a later one was
+        taken."""
+        if part["ns"] <= self._last["ns"]:
+            return None
+        self.number += 1
+        own = {entry["id"]: entry for entry in part["sets"]}
+        sets = [own.pop(entry["id"], entry) for entry in self._last["sets"]]
+        self._last = {"t": "s", "src": self.src, "ns": part["ns"], "seq": self.number, "sets": sets + list(own.values())}
+        return self._last
 
     def state(self):
         """{"arenas", "pools", "nonarena", "dropped", "pdropped", "rec"} of every

@@ -131,8 +131,8 @@ class Server:
         return wanted
 
     def publish(self, record):
-        """Hands a record that is no sample (with t and ns, without src) to every
-        reader that wants it."""
+        """Hands a record (with t and ns, without src) to every reader that wants
+        it: any but a sample of many, of which only the newest need to come through."""
         kind = record["t"]
         if kind == "str":
             self._keep_strings(record)

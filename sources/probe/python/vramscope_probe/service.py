@@ -287,10 +287,15 @@ class Service:
             self._publish(noted)
 
     def _publish(self, record):
-        """Publishes what an adapter noted. A bare state asks for the whole one."""
+        """Publishes what an adapter noted. A bare state asks for the whole one,
+        and a sample holds what the adapter alone read then."""
         if record["t"] == "state":
             self._state_due = True
             return
+        if record["t"] == "s":
+            record = self.sampler.completed(record)
+            if record is None:
+                return
         self.server.publish(record)
 
     def _look_around(self):

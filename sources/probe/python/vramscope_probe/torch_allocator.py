@@ -93,8 +93,11 @@ class TorchAdapter(Adapter):
         TORCH_FAILURES.attach(self)
         self._found = (self.backend(), tuple(self.ordinals()))
 
-    def sample_native(self, out, ordinal):
-        statistics = self.statistics(ordinal)
+    def sample_native(self, out, ordinal, statistics=None):
+        """Adds the sets of a device, as torch's statistics have them, those of
+        this moment by default."""
+        if statistics is None:
+            statistics = self.statistics(ordinal)
         reserved = statistics["reserved_bytes"]["all"]
         if reserved["peak"] == 0 and statistics["num_ooms"] == 0:
             return  # torch has not touched this device
@@ -304,7 +307,7 @@ class TorchAdapter(Adapter):
                     "segments only: --torch-history records stacks"), after=size, took=took)
 
     def drain(self, publish):
-        TORCH_FAILURES.drain(publish)
+        TORCH_FAILURES.drain(self, publish)
 
 
 def algan_peak_floor(ordinal):

@@ -8,22 +8,29 @@ import collections
 import os
 import time
 
-from .adapter import monotonic
+from .adapter import Sets, monotonic, plural
+from .device_memory import DEVICE_MEMORY
 from .main_thread import on_main_thread
 from .outlet import OUTLET
+
+
+#: What torch counted when an allocation failed: ns the moment, statistics its
+#: nested counters of the device ordinal, total and free bytes of that device.
+FailedMoment = collections.namedtuple("FailedMoment", "ns ordinal statistics total free")
 
 
 class TorchFailures:
     """Hooks torch's observer of failed allocations, once."""
 
     SNAPSHOTS = 3  # a process writes at most: a failing loop must not fill the disk
-    WAITING = 64  # records that wait for the probe's thread; older ones go
+    WAITING = 128  # entries that wait for the probe's thread, two of a failure; older ones go
 
     def __init__(self):
         self.history = False  # this probe has turned stack history on
         self._asked = self._foreseen = False
         self._snapshots = 0
-        self._records = collections.deque(maxlen=self.WAITING)
+        self._entries = collections.deque()  # FailedMoments, and records as they are
+        self._untold = 0  # failures that had to go
 
     def attach(self, adapter):
         """Has the main thread attach the observer, and what the environment asks
@@ -63,14 +70,35 @@ class TorchFailures:
         except Exception as error:
             self.note("warning", "torch tells of no failed allocation: %s" % _first_line(error))
 
-    def drain(self, publish):
-        """Hands on the failures and remarks since the last call."""
-        while self._records:
-            publish(self._records.popleft())
+    def drain(self, adapter, publish):
+        """Hands on the failures and remarks since the last call, with a sample of
+        the moment before each failure."""
+        while self._entries:
+            if self._untold:
+                self._tell_untold(publish)
+            entry = self._entries.popleft()
+            publish(sample_of(adapter, entry) if type(entry) is FailedMoment else entry)
+
+    def _tell_untold(self, publish):
+        untold = self._untold
+        self._untold -= untold
+        publish({"t": "note", "ns": monotonic(), "level": "warning", "text": (
+            "%s of torch came too quickly to be told one by one: the latest are told, and torch's counter has all"
+            % plural(untold, "failed allocation"))})
 
     def note(self, level, text):
         """Leaves a remark for the dashboard."""
-        self._records.append({"t": "note", "ns": monotonic(), "level": level, "text": text})
+        self._leave({"t": "note", "ns": monotonic(), "level": level, "text": text})
+
+    def _leave(self, entry):
+        """Leaves an entry for the probe's thread. Any thread of the render may call it."""
+        while len(self._entries) >= self.WAITING:
+            try:
+                gone = self._entries.popleft()
+            except IndexError:
+                break  # the probe's thread has just taken them
+            self._untold += type(gone) is dict and gone["t"] == "oom"
+        self._entries.append(entry)
 
     def _attach(self, adapter, prefix, entries):
         if entries:
@@ -102,13 +130,16 @@ class TorchFailures:
         try:
             record = {"t": "oom", "ns": monotonic(), "id": "torch:%d" % ordinal, "asked": int(asked), "free": int(free),
                       "rule": "torch's observer of failed allocations", "rescued": False}
-            counters = adapter.shared_counters(adapter.statistics(ordinal))
+            statistics = adapter.statistics(ordinal)
+            # At once: a snapshot takes seconds, in which later samples go out.
+            self._leave(FailedMoment(record["ns"], ordinal, statistics, int(total), int(free)))
+            counters = adapter.shared_counters(statistics)
             record["pfree"] = counters["reserved"] - counters["allocated"]
             if OUTLET.frame >= 0:
                 record["frame"] = OUTLET.frame
             if prefix:
                 record["outcome"] = self._dump(adapter, prefix)
-            self._records.append(record)
+            self._leave(record)
         except Exception as error:
             self.note("warning", "a failed allocation could not be told: %s" % _first_line(error))
 
@@ -125,6 +156,15 @@ class TorchFailures:
             return "a snapshot was written: %s" % path
         except Exception as error:
             return "no snapshot: %s" % _first_line(error)
+
+
+def sample_of(adapter, moment):
+    """A sample of a FailedMoment, with what was read then: the last one before it
+    can be older by all that torch took since."""
+    out = Sets(look=False)
+    adapter.sample_native(out, moment.ordinal, moment.statistics)
+    DEVICE_MEMORY.tell(out, moment.ordinal, moment.free, moment.total, "cudaMemGetInfo, as torch handed it to its observer")
+    return {"t": "s", "ns": moment.ns, "sets": out.sets}
 
 
 def write_torch_snapshot(torch, path):
