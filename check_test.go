@@ -36,6 +36,12 @@ func TestEveryDeviceOfAProgramIsChecked(t *testing.T) {
 			t.Errorf("%q does not begin with %q", text, want)
 		}
 	}
+	jax := set("jax:0", recorder.OfPool, "GPU-a", map[recorder.Counter]int64{recorder.Reserved: 5 * gib, recorder.Allocated: gib})
+	jax.Name = "jax"
+	view.Sets = append(view.Sets, jax)
+	if text := rowsOf(view, nil, 0, 2*gib)[0].text(); !strings.HasSuffix(text, ": enough; 4.0 GiB in pool only through jax") {
+		t.Errorf("%q does not say whose the pool is", text)
+	}
 	view.Sets = view.Sets[:1]
 	if rows := rowsOf(view, nil, 0, 2*gib); len(rows) != 1 || rows[0].Headroom != nil || strings.Contains(rows[0].text(), " on ") {
 		t.Errorf("on one GPU, of which nobody tells: %+v", rows)

@@ -48,6 +48,7 @@ type headroomRow struct {
 	Headroom *int64 `json:"headroom_bytes"`
 	AtLeast  bool   `json:"at_least,omitempty"` // some allocators do not tell what they have free: a lower bound
 	Formula  string `json:"formula,omitempty"`
+	Only     string `json:"only,omitempty"` // of several pools, how much is only through which
 	Why      string `json:"why,omitempty"` // the headroom is not known
 	Below    bool   `json:"below"`
 
@@ -159,7 +160,7 @@ func rowOf(view *model.SourceView, headroom *model.Headroom, minimum int64) head
 	if headroom.AtLeast.Known {
 		bytes := headroom.AtLeast.Value
 		row.Headroom, row.Formula, row.Below = &bytes, headroom.Formula(), bytes < minimum
-		row.AtLeast = !headroom.Bytes.Known
+		row.AtLeast, row.Only = !headroom.Bytes.Known, headroom.Only()
 	}
 	return row
 }
@@ -172,6 +173,9 @@ func (r headroomRow) text() string {
 	state := "enough"
 	if r.Below {
 		state = "BELOW " + model.FormatBytes(r.minimum)
+	}
+	if r.Only != "" {
+		state += "; " + grid.Sanitize(r.Only)
 	}
 	return name + ": " + r.Formula + ": " + state
 }

@@ -23,8 +23,15 @@ type Headroom struct {
 	PoolAtLeast    Figure // the same of those pools that tell it
 	Reserve        Figure // held back: the process's wish, or else the setting
 
+	// Of several pools, each has its free bytes for the libraries that allocate
+	// through it alone: the one with the most, and how much that is. Without a second
+	// pool MostIn is "".
+	MostIn   string
+	MostFree int64
+
 	Largest      Figure // the largest single allocation that can succeed now: the larger of the next two
 	LargestBlock Figure // largest free block of the process's pools
+	LargestIn    string // the pool of that block, where there are several and Largest is it
 	Cached       Figure // reserved − allocated of its root pools: what emptying caches is about
 
 	HeadroomGate Gate // less than 15 % of the device free: memory is reclaimed before a foreign launch
@@ -142,19 +149,29 @@ func (v *SourceView) whyNoDeviceInFile() string {
 func (h *Headroom) addPools(subject *SourceView, device string) {
 	none := missing("it has no pool on this device")
 	var free, cached figureSum
+	pools, largestIn := 0, ""
 	h.LargestBlock = none
 	for i := range subject.Sets {
 		root := &subject.Sets[i]
 		if root.Of != recorder.OfPool || root.Device != device || subject.inAllocator(root) {
 			continue
 		}
-		free.add(subject.poolFree(root))
+		inPool := subject.poolFree(root)
+		free.add(inPool)
+		if pools++; inPool.Known && inPool.Value > h.MostFree {
+			h.MostIn, h.MostFree = setTitle(root), inPool.Value
+		}
 		cached.add(subject.cached(root))
 		largest := subject.Figure(root, recorder.LargestFree)
 		if !h.pooled || largest.Known && (!h.LargestBlock.Known || largest.Value > h.LargestBlock.Value) {
-			h.LargestBlock = largest
+			h.LargestBlock, largestIn = largest, setTitle(root)
 		}
 		h.pooled = true
+	}
+	if pools > 1 {
+		h.LargestIn = largestIn
+	} else {
+		h.MostIn, h.MostFree = "", 0
 	}
 	h.PoolFree, h.PoolAtLeast, h.Cached = free.total(none), free.atLeast(none), cached.total(none)
 }
@@ -201,6 +218,8 @@ func (h *Headroom) add() {
 	h.Largest = h.DriverFree
 	if h.LargestBlock.Known && h.DriverFree.Known && h.LargestBlock.Value > h.DriverFree.Value {
 		h.Largest = h.LargestBlock
+	} else {
+		h.LargestIn = ""
 	}
 	h.HeadroomGate = shareGate(h.DriverFree, h.DriverTotal, pool.HeadroomFraction)
 	h.PressureGate = shareGate(h.DriverFree, h.DriverTotal, pool.PressureFraction)
@@ -239,4 +258,13 @@ func (h *Headroom) Formula() string {
 		text += " + in pool " + FormatBytes(h.PoolFree.Value)
 	}
 	return text + " − reserve " + FormatBytes(h.Reserve.Value)
+}
+
+// Only says how much of what is free in pools one of several has, for who allocates
+// through that: "4.3 GiB in pool only through jax"; "" where there is no other pool.
+func (h *Headroom) Only() string {
+	if h.MostIn == "" || !h.AtLeast.Known {
+		return ""
+	}
+	return FormatBytes(h.MostFree) + " in pool only through " + h.MostIn
 }

@@ -41,6 +41,22 @@ func designScreen() (render, device *SourceView) {
 	return render, device
 }
 
+// TestWhatOnePoolAloneHasFree: JAX keeps three quarters of a device for itself, and
+// torch beside it gets none of that.
+func TestWhatOnePoolAloneHasFree(t *testing.T) {
+	jax := counters("jax:0", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(60), recorder.Allocated: tenth(7), recorder.LargestFree: tenth(53)})
+	torch := counters("torch:0", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(10), recorder.Allocated: tenth(10)})
+	device := counters("device:0", recorder.OfDevice, "gpu", "", map[recorder.Counter]int64{recorder.Total: tenth(100), recorder.Free: tenth(18)})
+	both := &SourceView{ID: "p", Kind: recorder.KindProcess, Sets: []recorder.CounterSet{jax, torch, device}}
+	if h := HeadroomOf(both, nil, "", gib); h.LargestIn != "jax:0" || h.Largest.Value != tenth(53) || h.Only() != "5.3 GiB in pool only through jax:0" {
+		t.Errorf("largest %+v in %q, %q", h.Largest, h.LargestIn, h.Only())
+	}
+	alone := &SourceView{ID: "p", Kind: recorder.KindProcess, Sets: []recorder.CounterSet{jax, device}}
+	if h := HeadroomOf(alone, nil, "", gib); h.LargestIn != "" || h.Only() != "" {
+		t.Errorf("without another pool: largest in %q, %q", h.LargestIn, h.Only())
+	}
+}
+
 func TestHeadroomOfTheDesign(t *testing.T) {
 	render, device := designScreen()
 	h := HeadroomOf(render, []*SourceView{device}, "", gib)
@@ -49,6 +65,9 @@ func TestHeadroomOfTheDesign(t *testing.T) {
 	}
 	if got, want := h.Formula(), "59.5 GiB = free 56.2 GiB + in pool 4.3 GiB − reserve 1.0 GiB"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := h.Only(), "4.3 GiB in pool only through pool:1"; got != want || h.LargestIn != "" {
+		t.Errorf("%q, largest in %q, want %q", got, h.LargestIn, want)
 	}
 	if h.Largest.Value != tenth(562) || h.Largest.Origin != "call of device" {
 		t.Errorf("largest single allocation %+v", h.Largest)

@@ -263,6 +263,10 @@ func drawLargest(r grid.Region, s *scene, h *model.Headroom) {
 	}
 	pen.Text(dim, label)
 	pen.Short(grid.Of(themes.Accent), value(h.Largest), 0)
+	if h.LargestIn != "" {
+		pen.Text(dim, " in ")
+		pen.Fit(dim, h.LargestIn, min(grid.Width(h.LargestIn), 12), grid.Left)
+	}
 	host := s.host()
 	if !host.Available.Known {
 		return
@@ -357,5 +361,10 @@ func (*headroomPane) selectedText(s *scene) string {
 	if s.view == nil {
 		return ""
 	}
-	return "headroom " + s.headroom().Formula()
+	h := s.headroom()
+	text := "headroom " + h.Formula()
+	if only := h.Only(); only != "" {
+		text += "; " + only
+	}
+	return text
 }
