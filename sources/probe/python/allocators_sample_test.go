@@ -200,6 +200,48 @@ func TestOneLibraryThatFailsHidesNoOther(t *testing.T) {
 	r.Quiet()
 }
 
+// TestALibraryThatRaisesKeepsItsSetsWithoutNumbers: a set that went away would be
+// memory that was given back. What it says first is the reason, in one line, and
+// the other libraries' numbers are as of now.
+func TestALibraryThatRaisesKeepsItsSetsWithoutNumbers(t *testing.T) {
+	r := startAllocators(t, "import os, torch, cupy\nkept = [cupy.empty(MIB), torch.empty(MIB)]")
+	r.sampleWhere(func(s *recorder.Sample) bool {
+		return setNamed(s.Sets, "cupy:0") != nil && setNamed(s.Sets, "torch:0") != nil
+	})
+	check := func(silent string, told ...string) {
+		t.Helper()
+		sample := r.sample()
+		for _, id := range told {
+			if set := setNamed(sample.Sets, id); set == nil || set.Values.Len() == 0 {
+				t.Errorf("%s raises, and %s is %+v", silent, id, set)
+			}
+		}
+		set := setNamed(sample.Sets, silent)
+		if set == nil {
+			t.Fatalf("%s raises, and is gone", silent)
+		}
+		const reason = "RuntimeError: CUDA error: an illegal memory access was encountered"
+		if set.Values.Len() != 0 || set.Why["reserved"] != reason || set.Why["allocated"] != reason || set.Device == "" || set.Name == "" {
+			t.Errorf("%s raises and is told as %+v", silent, set)
+		}
+	}
+	r.run("os.environ['FAKE_TORCH_RAISES'] = '1'")
+	check("torch:0", "cupy:0")
+	check("torch:0", "cupy:0")
+	if set := setNamed(r.sample().Sets, "peaks:0"); set == nil || set.Why["peak_reported"] == "" {
+		t.Errorf("the peaks of a torch that raises are %+v", set)
+	}
+	r.run("os.environ.pop('FAKE_TORCH_RAISES')")
+	r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, "torch:0").Values.Len() > 0 })
+	const more = `"CUDA error: an illegal memory access was encountered\nin call %d" % next(calls)`
+	r.run("import itertools; calls = itertools.count()")
+	r.run("type(cupy.get_default_memory_pool()).total_bytes = lambda pool: (_ for _ in ()).throw(RuntimeError(" + more + "))")
+	check("cupy:0", "torch:0")
+	check("cupy:0", "torch:0")
+	check("cupy:0", "torch:0")
+	r.Quiet()
+}
+
 func TestHelloNamesTheDevicesAndWhatIsMissing(t *testing.T) {
 	r := startAllocators(t, "")
 	for command, why := range map[string]string{

@@ -59,6 +59,7 @@ var parts = []string{
 	"calibration",
 	"release",
 	"safepoint",
+	"told_last",
 	"sampler",
 	"service",
 	"session",

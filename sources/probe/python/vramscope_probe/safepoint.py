@@ -165,11 +165,13 @@ def carried_out(command):
     return final
 
 
-def described(error):
-    """An exception in words, of bounded length. Its own text is asked for with
-    care: it is the library's code, too."""
+def described(error, first_line=False):
+    """An exception in words, of bounded length: all that it says, or the first line
+    of it. Its own text is asked for with care: it is the library's code, too."""
     try:
         text = str(error)
+        if first_line:
+            text = text.strip().split("\n", 1)[0]
     except Exception:
         text = ""
     text = " ".join("".join(c if c.isprintable() else " " for c in text[:400]).split())

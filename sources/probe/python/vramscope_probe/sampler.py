@@ -5,6 +5,7 @@ import time
 from .adapter import ADAPTERS, Adapter, Sets, plural
 from .resident_set import ResidentSet
 from .safepoint import described
+from .told_last import ToldLast
 
 MAXIMUM_SETS = 512  # of a sample
 MAXIMUM_TOLD = 8  # different mistakes of a sample
@@ -24,6 +25,7 @@ class Sampler:
         self.tells = True  # a library had something to say in the last sample
         self._last = {"ns": 0, "sets": ()}  # the last sample
         self._resident = ResidentSet()
+        self._told_last = ToldLast()
         self.mistakes = 0  # exceptions, in all
         self._told = {}  # text -> how often, since the last sample
         self._kept = {}  # adapter -> (nanoseconds, its last sets), for those that are asked seldom
@@ -50,9 +52,9 @@ class Sampler:
                     self._ask_seldom(adapter, now, out)
                 else:
                     adapter.sample(out)
+                self._told_last.tells(adapter, sets[before:])
             except BaseException as error:
-                del sets[before:]
-                self._failed(adapter, error)
+                self._failed(adapter, error, sets, before)
             if look and adapter.at_looks and len(sets) == before:
                 self._asked.remove(adapter)
         if len(sets) > MAXIMUM_SETS:
@@ -142,6 +144,7 @@ class Sampler:
                 if adapter.library() is None:
                     absent.append(adapter.module)
                     self._kept.pop(adapter, None)
+                    self._told_last.forget(adapter)
                     continue
             except BaseException as error:
                 self.note(adapter.name, error)
@@ -163,11 +166,15 @@ class Sampler:
         adapter.sample(out)
         self._kept[adapter] = (now, out.sets[before:])
 
-    def _failed(self, adapter, error):
-        """Takes note of what an adapter raised."""
+    def _failed(self, adapter, error, sets, before):
+        """Takes note of what an adapter raised. Of sets, those from before on are what
+        it told until then: those that it did not come to follow without numbers."""
         if self._is_there(adapter):
             self.note(adapter.name, error)
+            sets += self._told_last.untold(adapter, error, sets[before:])
         else:
+            del sets[before:]
+            self._told_last.forget(adapter)
             self._known = -1  # its library has gone since the last look
 
     @staticmethod

@@ -1,0 +1,55 @@
+"""What the libraries told last, for those that raise instead of telling: their
+counter sets stay in the samples, without numbers and with the reason. A set that
+is merely left out could as well be of memory that was given back.
+"""
+from .safepoint import described
+
+
+class ToldLast:
+    """The counter sets that each adapter told last."""
+
+    def __init__(self):
+        self._told = {}  # adapter -> its sets
+        self._silent = {}  # adapter that raises -> Silence
+
+    def tells(self, adapter, sets):
+        """Notes what an adapter told."""
+        self._told[adapter] = sets
+        if self._silent:
+            self._silent.pop(adapter, None)
+
+    def forget(self, adapter):
+        """Its library has gone."""
+        self._told.pop(adapter, None)
+        self._silent.pop(adapter, None)
+
+    def untold(self, adapter, error, told):
+        """What an adapter has told before and did not tell before it raised error:
+        its sets without numbers. told are the sets that it did tell."""
+        names = {entry["id"] for entry in told}
+        missing = [entry for entry in self._told.get(adapter, ()) if entry["id"] not in names]
+        self._told[adapter] = told + missing
+        silence = self._silent.get(adapter)
+        if silence is None or silence.kind is not type(error):
+            silence = self._silent[adapter] = Silence(error)
+        return [silence.of(entry) for entry in missing]
+
+
+class Silence:
+    """An adapter that raises one kind of exception. The reason is what the library
+    said first, and stays: the texts may differ each time."""
+
+    def __init__(self, error):
+        self.kind = type(error)
+        self._reason = described(error, first_line=True)
+        self._sets = {}  # identity -> (set as it was told, the same without numbers)
+
+    def of(self, entry):
+        """A set that says of every counter that it had why it is missing."""
+        known = self._sets.get(entry["id"])
+        if known is None or known[0] is not entry:
+            bare = {key: value for key, value in entry.items() if key not in ("c", "why")}
+            bare["c"] = {}
+            bare["why"] = dict(entry.get("why", {}), **dict.fromkeys(entry["c"], self._reason))
+            known = self._sets[entry["id"]] = entry, bare
+        return known[1]
