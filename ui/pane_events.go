@@ -39,13 +39,16 @@ const (
 	entryText
 )
 
+// What the column of sources has at least, and at most.
+const sourceWidth, widestSource = 12, 20
+
 func newEventsPane() *eventsPane {
 	p := &eventsPane{follows: true}
 	p.table = widget.Table{SortColumn: -1, Rows: &p.rows, Columns: []widget.TableColumn{
 		entryTime:   {Title: "time", Width: 8, Drop: 1},
 		entryMark:   {Title: "", Width: 1},
 		entryPID:    {Title: "pid", Width: 7, Align: grid.Right, Drop: 3},
-		entrySource: {Title: "source", Width: 12, Drop: 2},
+		entrySource: {Title: "source", Width: sourceWidth, Drop: 2},
 		entryText:   {Title: "what", Width: 10, Grow: 1},
 	}}
 	return p
@@ -73,8 +76,19 @@ func (p *eventsPane) collect(s *scene) {
 			p.rows.entries = append(p.rows.entries, entry)
 		}
 	}
+	p.fitSource()
 	p.order(s)
 	p.find(s)
+}
+
+// fitSource gives the column of sources what their names and ranks take.
+func (p *eventsPane) fitSource() {
+	width := sourceWidth
+	for i := range p.rows.entries {
+		entry := &p.rows.entries[i]
+		width = max(width, grid.Width(entry.Name)+rankWidth(entry.Rank))
+	}
+	p.table.Columns[entrySource].Width = min(width, widestSource)
 }
 
 // order puts the entries in the order of time. Of one program they come so, of
@@ -201,7 +215,7 @@ func (rows *entryRows) DrawCell(r grid.Region, row, column int) {
 			drawPID(&pen, grid.Of(themes.Dim), entry.PID, r.Width())
 		}
 	case entrySource:
-		r.FitMiddle(0, 0, r.Width(), grid.Of(themes.Dim), entry.Name)
+		drawSource(r, grid.Of(themes.Dim), entry)
 	case entryText:
 		style := grid.Of(themes.Text)
 		if entry.Level == model.LevelError {
@@ -209,6 +223,31 @@ func (rows *entryRows) DrawCell(r grid.Region, row, column int) {
 		}
 		r.Text(0, 0, style, entry.Text)
 	}
+}
+
+// drawSource writes the source of an entry, with its rank where it has one: of many
+// ranks with one name, that tells which.
+func drawSource(r grid.Region, style grid.Style, entry *model.Entry) {
+	rank := rankWidth(entry.Rank)
+	name := min(grid.Width(entry.Name), max(r.Width()-rank, 0))
+	r.FitMiddle(0, 0, name, style, entry.Name)
+	if entry.Rank != nil {
+		pen := r.Pen(name, 0)
+		pen.Text(style, " rank ")
+		drawPID(&pen, style, *entry.Rank, 0)
+	}
+}
+
+// rankWidth is what " rank 3" takes after a name, 0 where there is no rank.
+func rankWidth(rank *int) int {
+	if rank == nil {
+		return 0
+	}
+	width := len(" rank 0")
+	for n := *rank; n > 9; n /= 10 {
+		width++
+	}
+	return width
 }
 
 // drawPID writes a number as it is, without separators and without garbage.

@@ -56,21 +56,25 @@ const (
 	processReach
 )
 
-// When the column of devices is left out: sooner than most, unless it is needed to
-// tell the rows of one process apart.
-const dropDevice, dropDeviceOfSeveral = 5, 1
+// When the columns of devices and jobs are left out: sooner than most, unless they
+// are needed to tell the rows of one process, or the ranks of a job, apart.
+const dropDevice, dropJob, dropNeeded = 5, 6, 1
+
+// What the column of names has at least and by itself, and what a column of text is
+// given before other columns are.
+const narrowestProcess, processWidth, widestProcess = 7, 10, 28
 
 func newProcessesPane() *processesPane {
 	p := &processesPane{sort: processDriver}
 	p.table = widget.Table{SortColumn: processDriver, Descending: true, Rows: &p.rows, Columns: []widget.TableColumn{
 		processPID:         {Title: "pid", Width: 7, Align: grid.Right},
-		processName:        {Title: "process", Width: 10, Grow: 3},
+		processName:        {Title: "process", Width: processWidth, Grow: 3},
 		processDriver:      {Title: "by driver", Width: 11, Align: grid.Right},
 		processHeld:        {Title: "allocators", Width: 10, Align: grid.Right, Drop: 1},
 		processUnaccounted: {Title: "unaccounted", Width: 11, Align: grid.Right, Drop: 3},
 		processResident:    {Title: "host", Width: 10, Align: grid.Right, Drop: 4},
 		processDevice:      {Title: "device", Width: 8, Grow: 1, Drop: dropDevice},
-		processJob:         {Title: "job", Width: 12, Grow: 1, Drop: 6},
+		processJob:         {Title: "job", Width: 12, Grow: 1, Drop: dropJob},
 		processReach:       {Title: "reach", Width: 14, Grow: 1, Drop: 2},
 	}}
 	return p
@@ -190,6 +194,7 @@ func (p *processesPane) arrange() {
 			p.rows.rows = append(p.rows.rows, row)
 		}
 	}
+	p.fitColumns()
 	slices.SortStableFunc(p.rows.rows, func(a, b processRow) int {
 		order := 0
 		switch p.sort {
@@ -211,12 +216,50 @@ func (p *processesPane) arrange() {
 		}
 		return cmp.Or(compareEnded(a.view, b.view), order)
 	})
-	p.table.Columns[processDevice].Drop = dropDevice
-	if p.onSeveral() {
-		p.table.Columns[processDevice].Drop = dropDeviceOfSeveral
-	}
 	p.table.SortColumn = p.sort
+	if p.sort == processDriver && p.table.Columns[processDriver].Empty {
+		p.table.SortColumn = processHeld // which the rows are sorted by then
+	}
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+// fitColumns finds what the columns hold in the rows: how wide it is, which hold
+// nothing, and which tell rows apart.
+func (p *processesPane) fitColumns() {
+	columns := p.table.Columns
+	name, device, job := 0, 0, 0
+	driver, held, rest, resident := false, false, false, false
+	for i := range p.rows.rows {
+		row := &p.rows.rows[i]
+		driver, held = driver || row.driver.Known, held || row.held.Known
+		rest, resident = rest || row.unaccounted.Known, resident || row.resident.Known
+		name, device, job = max(name, grid.Width(row.name)), max(device, grid.Width(row.device)), max(job, grid.Width(row.job))
+	}
+	columns[processDriver].Empty, columns[processHeld].Empty = !driver, !held
+	columns[processUnaccounted].Empty, columns[processResident].Empty = !rest, !resident
+	columns[processDevice].Empty, columns[processJob].Empty = device == 0, job == 0
+	columns[processName].Content, columns[processDevice].Content, columns[processJob].Content =
+		min(name, widestProcess), min(device, widestProcess), min(job, widestProcess)
+	columns[processDevice].Drop, columns[processJob].Drop, columns[processName].Width = dropDevice, dropJob, processWidth
+	if p.onSeveral() {
+		columns[processDevice].Drop = dropNeeded
+	}
+	if p.severalRanks() {
+		columns[processDevice].Drop, columns[processJob].Drop = dropNeeded, dropNeeded
+		columns[processName].Width = min(max(name, narrowestProcess), processWidth)
+	}
+}
+
+// severalRanks says whether two rows have one name and are of different ranks.
+func (p *processesPane) severalRanks() bool {
+	for i := range p.rows.rows {
+		for k := range i {
+			if a, b := &p.rows.rows[i], &p.rows.rows[k]; a.name == b.name && compareRanks(a.view, b.view) != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // onSeveral says whether a process has rows on several devices, which the column
@@ -277,7 +320,7 @@ func (p *processesPane) click(x, y, _, _ int, s *scene) {
 	p.collect(s)
 	if y == 0 {
 		if column := p.table.ColumnAt(x); column >= 0 {
-			if column == p.sort {
+			if column == p.table.SortColumn {
 				p.table.Descending = !p.table.Descending
 				p.arrange()
 			} else {
@@ -322,6 +365,10 @@ func (rows *processRows) DrawCell(r grid.Region, index, column int) {
 	case processDevice:
 		r.FitMiddle(0, 0, width, dim, row.device)
 	case processJob:
+		if _, rank := placeInJob(row.view); rank >= 0 {
+			r.Fit(0, 0, width, dim, row.job, grid.Left) // the rank comes first
+			return
+		}
 		r.FitMiddle(0, 0, width, dim, row.job)
 	case processReach:
 		if row.view == nil {

@@ -10,11 +10,13 @@ const maxColumns = 20
 
 // TableColumn is one column of a table.
 type TableColumn struct {
-	Title string
-	Width int        // columns of characters that it needs
-	Grow  int        // its share of what is left over; 0 takes none
-	Align grid.Align // of its title; a cell aligns itself
-	Drop  int        // 0 is never left out; of the others, the highest goes first
+	Title   string
+	Width   int        // columns of characters that it needs
+	Content int        // columns of characters of its widest cell, which it gets before others grow; 0 is Width
+	Grow    int        // its share of what is left over; 0 takes none
+	Align   grid.Align // of its title; a cell aligns itself
+	Drop    int        // 0 is never left out; of the others, the highest goes first
+	Empty   bool       // no row has anything in it: it is left out before another is, or is cut
 }
 
 // Rows are what a table shows. Only the visible ones are asked for.
@@ -59,25 +61,39 @@ func (t *Table) gap() int {
 func (t *Table) layout(width int) []span {
 	columns := t.Columns[:min(len(t.Columns), maxColumns)]
 	spans := t.spans[:len(columns)]
-	gap, needed := t.gap(), 1-t.gap()
+	gap, needed, cut := t.gap(), 1-t.gap(), 0
 	for i := range columns {
 		spans[i] = span{width: max(columns[i].Width, 1)}
+		if i == t.SortColumn {
+			spans[i].width = max(spans[i].width, grid.Width(columns[i].Title)+2) // the arrow and a blank
+		}
 		needed += spans[i].width + gap
+		cut += max(columns[i].Content-spans[i].width, 0)
 	}
-	for needed > width {
+	for {
 		last := -1
-		for i := range columns {
-			if spans[i].width > 0 && columns[i].Drop > 0 && (last < 0 || columns[i].Drop >= columns[last].Drop) {
-				last = i
-			}
+		if needed+cut > width {
+			last = nextToDrop(spans, columns, true)
+		}
+		if last < 0 && needed > width {
+			last = nextToDrop(spans, columns, false)
 		}
 		if last < 0 {
 			break
 		}
 		needed -= spans[last].width + gap
+		cut -= max(columns[last].Content-spans[last].width, 0)
 		spans[last].width = 0
 	}
-	grow(spans, columns, width-needed)
+	left := width - needed
+	for i := range columns {
+		if spans[i].width > 0 && left > 0 {
+			more := min(max(columns[i].Content-spans[i].width, 0), left)
+			spans[i].width += more
+			left -= more
+		}
+	}
+	grow(spans, columns, left)
 	x := 1
 	for i := range spans {
 		if spans[i].width > 0 {
@@ -87,6 +103,22 @@ func (t *Table) layout(width int) []span {
 		}
 	}
 	return spans
+}
+
+// nextToDrop is the column that is left out next, of the empty ones or of those
+// that may be; -1 is none.
+func nextToDrop(spans []span, columns []TableColumn, empty bool) int {
+	last := -1
+	for i := range columns {
+		may := columns[i].Drop > 0
+		if empty {
+			may = columns[i].Empty
+		}
+		if spans[i].width > 0 && may && (last < 0 || columns[i].Drop >= columns[last].Drop) {
+			last = i
+		}
+	}
+	return last
 }
 
 // grow shares what is left among the columns that take it. Too little is taken

@@ -202,3 +202,31 @@ func TestTreeMatch(t *testing.T) {
 		t.Errorf("styles %d and %d around the match", plain, match)
 	}
 }
+
+// TestAnEmptyColumnGivesWay: before any other is left out, and before the text of
+// another is cut.
+func TestAnEmptyColumnGivesWay(t *testing.T) {
+	table := Table{Selected: -1, SortColumn: -1, Rows: scopeRows(1), Columns: []TableColumn{
+		{Title: "name", Width: 6, Grow: 1},
+		{Title: "empty", Width: 10, Empty: true},
+		{Title: "text", Width: 4, Content: 12, Drop: 2},
+		{Title: "bytes", Width: 8, Drop: 1},
+	}}
+	for _, c := range []struct {
+		width  int
+		widths [4]int
+	}{
+		{40, [4]int{6, 10, 12, 8}},
+		{45, [4]int{11, 10, 12, 8}}, // what is left over goes to what grows
+		{39, [4]int{16, 0, 12, 8}},  // the text would be cut
+		{25, [4]int{6, 0, 8, 8}},    // and is, where nothing else gives way
+		{21, [4]int{6, 0, 4, 8}},
+		{20, [4]int{10, 0, 0, 8}},
+	} {
+		for i, span := range table.layout(c.width) {
+			if span.width != c.widths[i] {
+				t.Errorf("%d columns: %q is %d wide, want %d", c.width, table.Columns[i].Title, span.width, c.widths[i])
+			}
+		}
+	}
+}
