@@ -123,7 +123,8 @@ func reasons(results []recorder.ResultLine) (parts []string) {
 		}
 		reason := line.Why
 		if all > 1 && line.What != "" {
-			reason = deed(line.What) + ": " + reason
+			did, _ := deed(line.What)
+			reason = did + ": " + reason
 		}
 		if length += len(reason); len(parts) > 0 && length > reasonsLength {
 			return append(parts, countOf(int64(all-len(parts)), "more reason"))
@@ -133,15 +134,15 @@ func reasons(results []recorder.ResultLine) (parts []string) {
 	return parts
 }
 
-// deed is what a step did, without what its before and after count: a reason
-// behind "driver free:" reads as if it were that.
-func deed(what string) string {
-	for _, counted := range [...]string{": driver free", ": allocated", ": cached", ": host available"} {
-		if at := strings.LastIndex(what, counted); at >= 0 {
-			return what[:at] + what[at+len(counted):]
+// deed is what a step did, and what its before and after count, "" where it does
+// not say: a reason behind "driver free:" would read as if it were that.
+func deed(what string) (did, counted string) {
+	for _, counted := range [...]string{"driver free", "allocated", "cached", "host available", "resident set"} {
+		if at := strings.LastIndex(what, ": "+counted); at >= 0 {
+			return what[:at] + what[at+len(": "+counted):], counted
 		}
 	}
-	return what
+	return what, ""
 }
 
 // change is what the command changed, in numbers; "" when the answer has none.
@@ -177,7 +178,8 @@ func (a *Action) resultChange() string {
 	if only == nil {
 		return a.back()
 	}
-	return beforeAfter(*only.Before, *only.After)
+	_, counted := deed(only.What)
+	return strings.TrimPrefix(counted+" "+beforeAfter(*only.Before, *only.After), " ")
 }
 
 func beforeAfter(before, after int64) string {

@@ -8,6 +8,8 @@ func (a *ArenaView) WhyLeast() string {
 		return ""
 	case a.HasNoBytes():
 		return "these scopes lie in no arena, so no bytes are counted to them; those of a thread that registers one with arena() lie in it"
+	case !a.Unheard && a.Events == 0 && !a.State.Recorded:
+		return "samples alone told of its pointers; of an arena that is made while its program is recorded (record-on), every allocation is known"
 	case !a.Unheard:
 		return "the arena's pointers were read where scopes begin and end; the handle's alloc() tells of each"
 	case a.State.Released == 0 && a.State.Recorded:

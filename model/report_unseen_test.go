@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"vramscope/recorder"
@@ -128,5 +129,23 @@ func TestAReportSaysUntilWhenASetWasTold(t *testing.T) {
 	}
 	if want := map[string]int64{"torch:0": 0, "cupy:0": 5e9}; !maps.Equal(told, want) {
 		t.Errorf("told last at %v, want %v", told, want)
+	}
+}
+
+// TestWhyAnArenaCountsTheLeast names what would have told more: where samples alone
+// told, that is no call of a handle that the program does not have.
+func TestWhyAnArenaCountsTheLeast(t *testing.T) {
+	bound := &recorder.ScopeSnapshot{}
+	arena := ArenaView{Scopes: bound.Unheard(1 << 20), State: recorder.ArenaState{Name: "algan arena", Length: 1 << 30, Managed: true}}
+	if why := arena.WhyLeast(); !strings.Contains(why, "record-on") || strings.Contains(why, "alloc()") {
+		t.Errorf("of samples alone: %q", why)
+	}
+	arena.Events = 4
+	if why := arena.WhyLeast(); !strings.Contains(why, "alloc()") {
+		t.Errorf("of events: %q", why)
+	}
+	arena.State = recorder.ArenaState{Name: "scopes of MainThread"}
+	if why := arena.WhyLeast(); !strings.Contains(why, "lie in no arena") {
+		t.Errorf("of scopes in no arena: %q", why)
 	}
 }

@@ -212,6 +212,16 @@ func TestTheHighWaterOfAnArena(t *testing.T) {
 			t.Errorf("want %q and no %q:\n%s", check.want, check.lacks, text)
 		}
 	}
+
+	// Why the numbers of many arenas of one kind are lower bounds is said once.
+	arenas := make([]model.ArenaReport, 0, 6)
+	for id, why := range []string{"a", "a", "", "a", "b", "a"} {
+		arenas = append(arenas, model.ArenaReport{ID: int64(id), Managed: true, AllocCount: 1, CountIsLeast: why != "", WhyLeast: why})
+	}
+	text := Report(&model.Report{Sources: []model.SourceReport{{Arenas: arenas}}})
+	if count := strings.Count(text, "≥ is at least: "); count != 3 {
+		t.Errorf("a, b and a again are said in %d lines:\n%s", count, text)
+	}
 }
 
 // TestWhatIsLeftTellsItsLeast, and what is used its most; a process's own memory is

@@ -145,13 +145,17 @@ func leastMatters(of string, counter recorder.Counter) bool {
 
 // memory is arenas, pools and peaks.
 func (p *page) memory(s *model.SourceReport) {
-	untold := 0
+	untold, whyLeast := 0, "" // said last: arenas of one kind share it
 	for i := range s.Arenas {
-		if isUntold(&s.Arenas[i]) {
+		a := &s.Arenas[i]
+		if isUntold(a) {
 			untold++
 			continue
 		}
-		p.arena(&s.Arenas[i])
+		p.arena(a, a.WhyLeast != whyLeast)
+		if a.WhyLeast != "" && !isWithoutBytes(a) {
+			whyLeast = a.WhyLeast
+		}
 	}
 	switch {
 	case untold == 1:
@@ -193,7 +197,9 @@ func isWithoutBytes(a *model.ArenaReport) bool {
 	return !a.Managed && !a.Partial && a.AllocCount == 0 && a.PeakEver == 0
 }
 
-func (p *page) arena(a *model.ArenaReport) {
+// arena is what is told of one, and where doubts says so also why its numbers are
+// lower bounds.
+func (p *page) arena(a *model.ArenaReport, doubts bool) {
 	if isWithoutBytes(a) {
 		p.line(1, "arena %d %s: unmanaged, its scopes have no bytes of their own", a.ID, a.Name)
 		p.scopes(a)
@@ -210,7 +216,7 @@ func (p *page) arena(a *model.ArenaReport) {
 	if a.Inconsistent != "" {
 		p.line(2, "%s", a.Inconsistent)
 	}
-	if a.WhyLeast != "" {
+	if doubts && a.WhyLeast != "" {
 		p.line(2, "≥ is at least: %s", a.WhyLeast)
 	}
 	p.scopes(a)
