@@ -281,34 +281,52 @@ func (d *Dashboard) jump(action keymap.Action) {
 	if d.scene.newest == nil || d.jumpInDump(action) {
 		return
 	}
-	if action == keymap.JumpToPeak {
-		ns, what, ok := peakMoment(&d.scene)
-		if !ok {
-			d.say(widget.StatusWarning, "no peak is known yet")
-			return
-		}
-		d.lookAt(ns)
-		d.say(widget.StatusInfo, "at the peak of "+what)
+	if action != keymap.JumpToPeak {
+		d.jumpToFailure(action)
 		return
 	}
-	at := d.scene.moment
-	var found *model.Moment
+	ns, what, ok := peakMoment(&d.scene)
+	if !ok {
+		d.say(widget.StatusWarning, "no peak is known yet")
+		return
+	}
+	d.lookAt(ns)
+	d.say(widget.StatusInfo, "at the peak of "+what)
+}
+
+// jumpToFailure looks at the next failed allocation, or at the one before. From the
+// end of what is known all are before, the newest record's too.
+func (d *Dashboard) jumpToFailure(action keymap.Action) {
+	at, end := d.scene.moment, d.moment == 0
+	var before, here, after *model.Moment
 	moments := d.scene.newest.Moments
 	for i := range moments {
 		m := &moments[i]
-		if m.Kind != model.MomentOOM && m.Kind != model.MomentRescued {
-			continue
-		}
-		if action == keymap.NextOOM && m.Ns > at && found == nil || action == keymap.PreviousOOM && m.Ns < at {
-			found = m
+		switch {
+		case m.Kind != model.MomentOOM && m.Kind != model.MomentRescued:
+		case m.Ns < at, m.Ns == at && end:
+			before = m
+		case m.Ns == at:
+			here = m
+		case after == nil:
+			after = m
 		}
 	}
-	if found == nil {
-		d.say(widget.StatusInfo, "no other failed allocation in that direction")
+	found, text := after, "no failed allocation comes later: O goes to the one before"
+	if action == keymap.PreviousOOM {
+		found, text = before, "no failed allocation comes before: o goes to the next one"
+	}
+	switch {
+	case found != nil:
+		d.lookAt(found.Ns)
+		d.say(widget.StatusError, strings.TrimSpace(found.Text))
 		return
+	case before == nil && after == nil && here == nil:
+		text = "no failed allocation is known here"
+	case before == nil && after == nil:
+		text = "this is the only failed allocation that is known here"
 	}
-	d.lookAt(found.Ns)
-	d.say(widget.StatusError, strings.TrimSpace(found.Text))
+	d.say(widget.StatusInfo, text)
 }
 
 // lookAt shows another moment.
