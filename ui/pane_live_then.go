@@ -151,7 +151,13 @@ func (p *liveThenPane) whyNothing(s *scene) string {
 		}
 		return "This source has told of no arena and no pool. A program with a probe that records them fills this."
 	}
-	if p.rows.pool != nil && !p.rows.told {
+	if pool := p.rows.pool; pool == nil || tellsNoBlocks(s.view, pool) {
+		if text := whySnapshot(s); text != "" {
+			return "No scope is open at this moment. " + text
+		}
+		return "Nothing is live at this moment: no scope is open."
+	}
+	if !p.rows.told {
 		return "No scope is open, and the pool has not told of its blocks. They come with its events, which are asked for while this is shown."
 	}
 	return "Nothing is live at this moment: no scope is open, and no block is handed out."
