@@ -35,6 +35,9 @@ class Sets:
         """
         self.sets.append(counter_set(identity, of, name, device, call, counters, inside, why))
 
+    def add_inherited(self, name, reason):
+        """Adds the set of a library of which nothing is told, for that reason."""
+        self.add(name, "pool", name, "", "", {}, "", {"reserved": reason, "allocated": reason})
 
     def fill(self, face, counters):
         """Adds a counter set of which only the counters change: face is a Face,

@@ -21,7 +21,7 @@ from .algan_replay import AlganReplay, algan_tree
 from .arena_adapter import ARENA_ADAPTER
 from .arena_events import CalibrationPart, EventBatch
 from .arena_record import still_told
-from .device import gpu_uuid
+from .device import DRIVER, INHERITED, gpu_uuid
 from .names import ARENA_NUMBERS, FOLD_LOCK, NAMES
 
 #: What the numbers of an arena come from.
@@ -235,6 +235,7 @@ class AlganAdapter(Adapter):
         self._peaks_told = 0
         self._registry_met, self._registry_first = 0, no_arena  # how many of algan's registry, and which one is its first
         self._wrapped = None
+        self._inherited = False  # arenas of the parent's lie on a device that this process cannot use
         self._searched = None  # the kind of arena of which those before the wrapper were looked for
 
     def library(self):
@@ -266,13 +267,29 @@ class AlganAdapter(Adapter):
         born = [self._births.popleft()() for _ in range(len(self._births))]
         met = False
         for arena in self._registered(module) + [arena for arena in born if arena is not None]:
-            if id(arena) not in known:
+            if id(arena) not in known and not self._is_lost(arena):
                 known.add(id(arena))
                 self._arenas.append(AlganArena(arena, ns))
                 met = True
         if len(self._arenas) > ALGAN_ARENAS:
             del self._arenas[: len(self._arenas) - ALGAN_ARENAS]
         return met
+
+    def _is_lost(self, arena):
+        """Whether it is a copy of its parent's, in a process that cannot use its
+        device."""
+        lost = DRIVER.forked and AlganArena.device(arena)[0] == "cuda"
+        self._inherited = self._inherited or lost
+        return lost
+
+    def in_child(self):
+        """The counter sets of the arenas that a child has from its parent. Those
+        on a device are forgotten where it cannot use that."""
+        module = self.library()
+        if module is not None:
+            self._meet(module, time.monotonic_ns())
+        self._arenas = [held for held in self._arenas if not self._is_lost(held.reference())]
+        return ["arena:%d" % held.number for held in self._arenas]
 
     def _registered(self, module):
         """The arenas that algan has registered since the last time. Those before
@@ -331,6 +348,8 @@ class AlganAdapter(Adapter):
         self._peaks_told = len(peaks)
 
     def sample(self, out):
+        if self._inherited:
+            out.add("algan", "arena", "algan arenas", "", "", {}, "", dict.fromkeys(("length", "forward", "reverse"), INHERITED))
         for held in self._arenas:
             arena = held.reference()
             if arena is None or held.gone or held.half(arena) or not getattr(arena, "managed", True):

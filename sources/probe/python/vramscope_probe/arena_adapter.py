@@ -5,6 +5,7 @@ import time
 from .adapter import Adapter, plural, register
 from .arena_events import CalibrationPart, unpacked_events
 from .arena_record import ArenaRecord, arena_device, still_told
+from .device import DRIVER, INHERITED
 from .names import FOLD_LOCK, NAMES
 from .outlet import OUTLET
 from .scope_tree import OP_RESET
@@ -60,6 +61,7 @@ class ArenaAdapter(Adapter):
         self._frame = -1
         self._faults_told, self._faults_at = 0, -FAULTS_PERIOD
         self._forget_due = self._record_due = False
+        self._changed = False  # a state is to be sent
         self._unpublished = []  # what a calibration dump found to fold
 
     @property
@@ -74,6 +76,16 @@ class ArenaAdapter(Adapter):
         """The counter sets of the arenas whose program has named no device for
         them."""
         return {"arena:%d" % handle.number for handle in ARENA_HANDLES.living() if handle.device in (None, "")}
+
+    @staticmethod
+    def in_child():
+        """The counter sets of the arenas that a child has from its parent. Of
+        those on a device that it cannot use nothing is known."""
+        handles = ARENA_HANDLES.living()
+        for handle in handles if DRIVER.forked else ():
+            if arena_device(handle.device) != "host" and (handle.inside or handle.device not in (None, "")):
+                handle.give_up(INHERITED)
+        return ["arena:%d" % handle.number for handle in handles]
 
     def drain(self, publish):
         if self._is_idle():
@@ -108,7 +120,8 @@ class ArenaAdapter(Adapter):
             publish(strings)
         self._tell_lost(publish, ns)
         self._tell_faults(publish, ns)
-        if (len(self._records), len(self._released)) != before:
+        if self._changed or (len(self._records), len(self._released)) != before:
+            self._changed = False
             publish({"t": "state"})
 
     def _take(self, entry, publish, wanted):
@@ -185,7 +198,10 @@ class ArenaAdapter(Adapter):
         """Meets arenas that were registered and lets go of those that ended."""
         living = {handle.number: handle for handle in ARENA_HANDLES.living()}
         for handle in living.values():
-            self._record_of(handle, ns)
+            record = self._record_of(handle, ns)
+            if record.knows_no_bytes is not handle.knows_no_bytes():
+                record.knows_no_bytes = not record.knows_no_bytes
+                self._changed = True
         waiting = len(OUTLET.entries)
         for number, record in list(self._records.items()):
             if number in living or waiting:
@@ -233,15 +249,15 @@ class ArenaAdapter(Adapter):
         length = handle.length()
         counters = {"length": length, "forward": forward, "reverse": reverse, "free": reverse - forward,
                     "open_scopes": handle.open_count()}
-        why = {}
-        if handle.fault:
-            for counter in ("forward", "reverse", "free"):
-                del counters[counter]
-                why[counter] = "the program's pointers cannot be read: %s" % handle.fault
+        why = dict.fromkeys(("forward", "reverse", "free"), handle.fault) if handle.fault else {}
+        if handle.length_fault:
+            why["length"] = handle.length_fault
+        for counter in why:
+            del counters[counter]
         record = self._records.get(handle.number)
         high = self._high_water(handle, record, forward + length - reverse)
         if high is None:
-            why["high_water"] = "nothing tells it: note allocations with the handle's alloc()"
+            why["high_water"] = handle.fault or "nothing tells it: note allocations with the handle's alloc()"
         else:
             counters["high_water"] = high
             if record is not None:
@@ -263,7 +279,13 @@ class ArenaAdapter(Adapter):
             return self._state()
 
     def _state(self):
-        pointers = {handle.number: handle.pointers() for handle in ARENA_HANDLES.living() if handle.has_pointers()}
+        pointers = {}
+        for handle in ARENA_HANDLES.living():
+            if handle.has_pointers():
+                pointers[handle.number] = handle.pointers()
+                record = self._records.get(handle.number)
+                if record is not None:
+                    record.knows_no_bytes = handle.knows_no_bytes()
         self._let_go(time.monotonic_ns())
         arenas = [record.entry(None) for record in self._released]
         arenas += [record.entry(pointers.get(record.number)) for record in self._records.values()]

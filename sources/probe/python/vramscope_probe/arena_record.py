@@ -76,6 +76,7 @@ class ArenaRecord:
         self.tree, self.marks = ScopeTree(), []
         self.tree.set_length(handle.length())
         self.tree.reverse = self.tree.length
+        self.knows_no_bytes = False  # its pointers were never known
         self.sampled_high = 0  # the highest sample since the last reset, bytes
         self._held_high = 0  # the last high-water above 0 that was known, bytes
         self.recording = None
@@ -289,6 +290,10 @@ class ArenaRecord:
         if self.marks:
             entry["marks"] = list(self.marks)
         tree.fill(entry)
+        if self.knows_no_bytes and not self._unseen.noted:  # its scopes stand as those that lie in no arena
+            entry.update(managed=False, buf=False, len=0, f=0, r=0, hw=0)
+        elif self.knows_no_bytes:
+            entry["root"]["pm"] = entry["len"] or NO_BOUND
         if not self._unseen.noted and not entry["root"].get("pm"):
             self._bound_root(entry)
         return entry
@@ -301,5 +306,6 @@ class ArenaRecord:
         highest = max(entry["hw"], in_use)
         if highest or time.monotonic_ns() - self.made >= NOTE_IS_LATE:
             entry["root"]["pm"] = entry["len"] or NO_BOUND
+        entry["hw"] = max(entry["hw"], in_use)
         if highest > entry["root"].get("p", 0):
             entry["root"]["p"] = highest

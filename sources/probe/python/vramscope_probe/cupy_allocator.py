@@ -1,6 +1,6 @@
 """CuPy's memory pools."""
 from .adapter import Adapter, in_units, register
-from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of
+from .device import DRIVER, INHERITED, DriverFree, default_pool_id, gpu_uuid, gpus_of
 from .peaks import SampledPeaks
 from .pressure import MINIMUM_RECLAIMABLE
 
@@ -56,6 +56,8 @@ class CupyAdapter(Adapter):
         return ("async" if name == "malloc_async" else "other"), name
 
     def sample(self, out):
+        if DRIVER.forked:
+            out.add_inherited(self.name, INHERITED)
         for ordinal in self.ordinals():
             kind, pool = self.allocator()
             with self.library().cuda.Device(ordinal):

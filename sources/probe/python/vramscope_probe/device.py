@@ -17,6 +17,11 @@ from .descriptors import read_file
 GpuDevice = collections.namedtuple("GpuDevice", "ordinal uuid name")
 
 
+#: Why nothing is told of what a library has in a process that was forked too late.
+INHERITED = ("this process was forked after CUDA was initialised and cannot use a device: what it has of the library's books "
+             "is a copy of its parent's; start it by spawn, or fork before CUDA is used")
+
+
 class CudaDriver:
     """The driver library of this process, once the program has loaded it. Every
     method answers None where the driver does not."""
@@ -27,6 +32,7 @@ class CudaDriver:
     RELAXED = 2  # the capture mode of a thread
 
     def __init__(self):
+        self.forked = False  # too late to use a device
         self._library = self._exchange = None
         self._next_look = 0.0
         self._devices = []
@@ -35,7 +41,7 @@ class CudaDriver:
     def library(self):
         """The loaded library, or None. It is looked for among what is mapped and
         opened in a way that loads nothing."""
-        if self._library is None and time.monotonic() >= self._next_look:
+        if self._library is None and time.monotonic() >= self._next_look and not self.forked:
             self._next_look = time.monotonic() + self.LOOK_AGAIN
             path = self._mapped()
             if path:
@@ -51,6 +57,19 @@ class CudaDriver:
         """The library where it must be there by now: it is looked for at once."""
         self._next_look = 0.0
         return self.library()
+
+    def before_fork(self):
+        """Finds out whether CUDA is initialised by now."""
+        if not self._devices and self.loaded() is not None:
+            self.devices()
+
+    def in_child(self):
+        """Where CUDA was initialised before the fork, the child cannot use it, nor
+        can its children; and the driver, which may have been in the middle of
+        something, is not asked again."""
+        if self._devices:
+            self.forked, self._library, self._exchange = True, None, None
+            self._devices, self._pools = [], {}
 
     def devices(self):
         """Every GpuDevice; none before the program has initialised CUDA."""

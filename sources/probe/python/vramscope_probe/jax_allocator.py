@@ -3,7 +3,7 @@ import os
 import sys
 
 from .adapter import Adapter, register
-from .device import default_pool_id, gpu_uuid, gpus_of
+from .device import DRIVER, INHERITED, default_pool_id, gpu_uuid, gpus_of
 
 
 class JaxAdapter(Adapter):
@@ -21,7 +21,7 @@ class JaxAdapter(Adapter):
         """[(ordinal, device)] of the GPU backends that the program initialised."""
         bridge = sys.modules.get("jax._src.xla_bridge")
         initialised = getattr(bridge, "backends_are_initialized", None)
-        if initialised is None or not initialised():
+        if DRIVER.forked or initialised is None or not initialised():
             return []
         found, wanted = [], gpus_of(device) if device else None
         for client in list(getattr(bridge, "_backends", {}).values()):
@@ -31,6 +31,8 @@ class JaxAdapter(Adapter):
         return found
 
     def sample(self, out):
+        if DRIVER.forked:
+            out.add_inherited(self.name, INHERITED)
         for ordinal, device in self.devices():
             statistics = device.memory_stats()
             if not statistics:

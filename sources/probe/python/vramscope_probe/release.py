@@ -11,7 +11,7 @@ from .adapter import ADAPTERS, Adapter, Sets, plural
 from .arena_adapter import ARENA_ADAPTER
 from .calibration import NothingRecorded, write_calibration
 from .device_memory import DEVICE_MEMORY
-from .device import DRIVER, DriverFree, gpus_of, on_gpu
+from .device import DRIVER, INHERITED, DriverFree, gpus_of, on_gpu
 from .resident_set import resident_bytes
 from .torch_private_pools import PRIVATE_POOLS
 from .pressure import gpu_pressure, host_capacity, host_pressure, trim_host
@@ -233,7 +233,7 @@ def _headroom(device, args, report):
     if device in ("", "host") and _is_on_the_host(counter_sets()):
         _host_headroom(fraction, report)
     else:
-        report.fail("no device of this process has a CUDA context yet, so nothing could be checked: ask again once the render runs")
+        report.fail(INHERITED if DRIVER.forked else "no device of this process has a CUDA context yet, so nothing could be checked: ask again once the render runs")
 
 
 def _host_headroom(fraction, report):

@@ -4,7 +4,7 @@ import sys
 
 from .adapter import Adapter, in_units, plural, register
 from .cupy_allocator import CUPY
-from .device import DRIVER, DriverFree, gpu_uuid, gpus_of
+from .device import DRIVER, INHERITED, DriverFree, gpu_uuid, gpus_of
 from .torch_allocator import TORCH
 
 
@@ -62,6 +62,8 @@ class RmmAdapter(Adapter):
         return [i for i in gpus_of(device) if DRIVER.active(i)]
 
     def sample(self, out):
+        if DRIVER.forked:
+            out.add_inherited(self.name, INHERITED)
         for ordinal in self.ordinals():
             chain = self.chain(ordinal)
             if chain is not None and (not chain.plain() or self.used_by()):

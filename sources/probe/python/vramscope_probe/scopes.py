@@ -218,37 +218,70 @@ class ArenaHandle:
         self.name = readable_text(name, 256)
         self.device, self.inside, self.call, self.managed = device, inside, call, managed
         self.closed = False
-        self.fault = ""  # why its pointers could not be read the last time
+        self.fault = ""  # why its pointers were not known the last time
+        self.length_fault = ""  # the same of its length
+        self._given_up = ""  # why neither is asked for any more
+        self._were_known = False  # its pointers, once
         self.highest = None  # callable: the arena's own high-water, bytes
         self._job = job
         self._length, self._pointers = length, pointers
+        self._known_length = 0
         self._last = (0, self.length())
         self._opened = 0  # scopes so far
         self._open = []  # numbers of the open ones, outermost first
         self._thread = 0  # that opened them
 
     def length(self):
-        """Bytes of the arena; the last one known once it cannot tell."""
-        if callable(self._length):
-            try:
-                self._known_length = int(self._length())
-            except Exception as error:
-                SCOPE_FAULTS.note(error)
-                return getattr(self, "_known_length", 0)
+        """Bytes of the arena; the last one known once it cannot tell, with the
+        reason in length_fault, 0 where it never could."""
+        if self._given_up:
             return self._known_length
-        return int(self._length)
+        try:
+            length = int(self._length() if callable(self._length) else self._length)
+            if length >= 0:
+                self._known_length, self.length_fault = length, ""
+            else:
+                self.length_fault = "the program's length cannot be: %d B" % length
+        except Exception as error:
+            self.length_fault = "the program's length cannot be read: %s" % type(error).__name__
+            SCOPE_FAULTS.note(error)
+        return self._known_length
 
     def pointers(self):
         """(forward, reverse) in bytes from the start, now; the last ones known
-        where the arena cannot tell."""
-        if self._pointers is not None:
+        where the arena cannot tell, with the reason in fault."""
+        if self._pointers is not None and not self._given_up:
             try:
-                forward, reverse = self._pointers()
-                self._last, self.fault = (int(forward), int(reverse)), ""
+                pointers = self._read_pointers()
+                if not self._can_be(*pointers):
+                    pointers = self._read_pointers()  # the program may have been moving them
+                if self._can_be(*pointers):
+                    self._last, self.fault, self._were_known = pointers, "", True
+                else:
+                    self.fault = self.length_fault or "the program's pointers cannot be: forward %d, reverse %d of %d B" % (
+                        pointers + (self._known_length,))
             except Exception as error:
-                self.fault = type(error).__name__
+                self.fault = "the program's pointers cannot be read: %s" % type(error).__name__
                 SCOPE_FAULTS.note(error)
         return self._last
+
+    def _read_pointers(self):
+        forward, reverse = self._pointers()
+        return int(forward), int(reverse)
+
+    def _can_be(self, forward, reverse):
+        """Whether pointers lie in the arena. Its length is asked for again where
+        they lie beyond the one that is known."""
+        return 0 <= forward <= reverse and (reverse <= self._known_length or reverse <= self.length()) and not self.length_fault
+
+    def knows_no_bytes(self):
+        """Whether the arena's pointers were never known."""
+        return bool(self.fault) and not self._were_known
+
+    def give_up(self, reason):
+        """Asks for nothing any more: nothing is known of it, for that reason."""
+        self._given_up = self.fault = self.length_fault = reason
+        self._were_known = False
 
     def own_high_water(self):
         """The arena's own high-water in bytes; None where it tells none."""

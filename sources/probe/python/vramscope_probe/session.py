@@ -7,6 +7,8 @@ import sys
 import threading
 
 from .adapter import ADAPTERS, Sets
+from .algan_adapter import ALGAN_ADAPTER
+from .arena_adapter import ARENA_ADAPTER
 from .background import BackgroundThread
 from .device import DRIVER
 from .identity import identity, sampling_rate
@@ -15,7 +17,6 @@ from .pending import PendingCall, of_a_signal
 from .place import PlaceError, socket_directory
 from .release import offered
 from .safepoint import SAFE_POINT, described
-from .scopes import ARENA_HANDLES
 from .service import Service
 
 FORK_PATIENCE = 0.25  # seconds at most that a fork waits for the probe's thread
@@ -92,6 +93,8 @@ class Session:
             self._end_look()
             if self.service is not None:
                 self.service.pause(FORK_PATIENCE)
+            if not DRIVER.forked:
+                DRIVER.before_fork()
         except BaseException as error:
             self._note(error)
 
@@ -123,12 +126,13 @@ class Session:
             service, self.service = self.service, None
             OUTLET.armed = OUTLET.held = False
             OUTLET.entries.clear()
+            DRIVER.in_child()
             SAFE_POINT.forked()
             if service is not None:
                 service.forget()
                 self.dormant = True
             if self.dormant:
-                self._inherited = frozenset("arena:%d" % handle.number for handle in ARENA_HANDLES.living())
+                self._inherited = frozenset(ARENA_ADAPTER.in_child() + ALGAN_ADAPTER.in_child())
                 self._look()
         except BaseException as error:
             self._note(error)

@@ -3,7 +3,7 @@ external one, and that of Metal."""
 import sys
 
 from .adapter import Adapter, counter_set, Face, in_units, register
-from .device import DRIVER, DriverFree, default_pool_id, gpu_uuid, gpus_of, on_gpu
+from .device import DRIVER, INHERITED, DriverFree, default_pool_id, gpu_uuid, gpus_of, on_gpu
 from .peaks import PeakRegions
 from .pressure import MINIMUM_RECLAIMABLE
 from .torch_failures import TORCH_FAILURES, write_torch_snapshot
@@ -73,6 +73,8 @@ class TorchAdapter(Adapter):
         if out.look or not self._found[1]:
             self.look()
         backend, ordinals = self._found
+        if not ordinals and DRIVER.forked:
+            out.add_inherited(self.name, INHERITED)
         for ordinal in ordinals:
             if backend == "pluggable":
                 self.sample_external(out, ordinal)
@@ -87,7 +89,7 @@ class TorchAdapter(Adapter):
         """Finds out which devices torch uses, and through what."""
         if self.cuda() is None:
             self._found = ("", ())
-            if self.library() is not None:
+            if self.library() is not None and not DRIVER.forked:
                 TORCH_FAILURES.foresee(self)
             return
         TORCH_FAILURES.attach(self)

@@ -12,7 +12,7 @@ import sys
 import time
 
 from .adapter import Adapter, register
-from .device import DRIVER, DriverFree, gpu_uuid, gpus_of
+from .device import DRIVER, INHERITED, DriverFree, gpu_uuid, gpus_of
 from .names import POOL_NUMBERS
 from .rmm_allocator import RmmChain, still_held
 
@@ -102,7 +102,7 @@ class VibespatialPool(Adapter):
         raise NotImplementedError
 
     def drain(self, publish):
-        if self.library() is None:
+        if self.library() is None or DRIVER.forked:
             return
         shape = self.shape()
         if shape != self._told:
@@ -120,6 +120,8 @@ class VibespatialPool(Adapter):
             self._number = next(POOL_NUMBERS)
         entry = {"id": self._number, "name": self.pool_name}
         entry.update(self.pool_entry())
+        if DRIVER.forked:
+            entry["why"] = INHERITED
         device = gpu_uuid(self.ordinal())
         if device:
             entry["dev"] = device
@@ -185,6 +187,9 @@ class VibespatialRaster(VibespatialPool):
     def sample(self, out):
         tier = self.tier()
         if tier == "none":
+            return
+        if DRIVER.forked:
+            out.add_inherited("vibespatial-raster", INHERITED)
             return
         stats, seat = self.stats(), self.seat()
         ordinal, name = seat.ordinal, "%s, tier %s" % (self.pool_name, tier)
@@ -260,6 +265,9 @@ class VibespatialRaster(VibespatialPool):
         if tier == "none":
             self.refuse(report, "it is not set up yet: nothing is held")
             return
+        if DRIVER.forked:
+            self.refuse(report, INHERITED)
+            return
         if tier == "C":
             self.refuse(report, "tier C has no pool: managed memory comes from the device block by block")
             return
@@ -311,6 +319,9 @@ class VibespatialRuntime(VibespatialPool):
         tier = self.tier()
         if tier == "none":
             return
+        if DRIVER.forked:
+            out.add_inherited("vibespatial", INHERITED)
+            return
         stats, seat = self.runtime().memory_pool_stats(), self.seat()
         name = "%s, tier %s" % (self.pool_name, tier)
         why = {}
@@ -358,6 +369,9 @@ class VibespatialRuntime(VibespatialPool):
         tier = self.tier()
         if tier == "none":
             self.refuse(report, "it is not set up yet: nothing is held")
+            return
+        if DRIVER.forked:
+            self.refuse(report, INHERITED)
             return
         free = DriverFree([self.ordinal()])
         self.runtime().free_pool_memory()

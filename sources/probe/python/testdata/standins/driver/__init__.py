@@ -18,9 +18,17 @@ def start():
         library.fake_init(COUNT, ctypes.c_uint64(TOTAL))
 
 
+def forked():
+    """Whether this process was forked after the driver was initialised, and so
+    cannot use it."""
+    return bool(library.fake_forked())
+
+
 def activate(ordinal):
     """Makes the context of a device, as the first allocation on it does."""
     start()
+    if forked():
+        raise RuntimeError("cudaErrorInitializationError: initialization error")
     library.fake_activate(ordinal)
 
 

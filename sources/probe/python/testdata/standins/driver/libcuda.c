@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEVICES 2
 #define POOL(ordinal) ((void *)(uintptr_t)(0x1000 + (ordinal)))
@@ -16,7 +17,7 @@ static struct device {
 	int active;
 	uint64_t reserved, reserved_high, pool_used, pool_used_high;
 } devices[DEVICES];
-static int initialised, count, contexts_made, waits;
+static int initialised, owner, count, contexts_made, waits;
 static __thread void *stack[8];
 static __thread int depth;
 
@@ -34,10 +35,16 @@ static int spoils(int unless) {
 	return CAPTURE_UNSUPPORTED;
 }
 
+// A child that was forked later cannot use the driver, as with the real one.
+static int usable(void) { return initialised && owner == getpid(); }
+
 // What the stand-ins call.
+
+int fake_forked(void) { return initialised && !usable(); }
 
 void fake_init(int n, uint64_t total) {
 	initialised = 1;
+	owner = getpid();
 	count = n;
 	for (int i = 0; i < n; i++) devices[i].total = total;
 }
@@ -75,10 +82,10 @@ void fake_pool_free(int i, uint64_t bytes) { devices[i].pool_used -= bytes; }
 
 // What the probe calls.
 
-static int bad(int i) { return !initialised ? NOT_INITIALIZED : i < 0 || i >= count ? INVALID_DEVICE : OK; }
+static int bad(int i) { return !usable() ? NOT_INITIALIZED : i < 0 || i >= count ? INVALID_DEVICE : OK; }
 
 int cuDeviceGetCount(int *n) {
-	if (!initialised) return NOT_INITIALIZED;
+	if (!usable()) return NOT_INITIALIZED;
 	*n = count;
 	return OK;
 }
@@ -108,11 +115,12 @@ int cuDevicePrimaryCtxRetain(void **context, int i) {
 }
 int cuDevicePrimaryCtxRelease_v2(int i) { return bad(i); }
 int cuCtxGetCurrent(void **context) {
-	if (!initialised) return NOT_INITIALIZED;
+	if (!usable()) return NOT_INITIALIZED;
 	*context = depth ? stack[depth - 1] : NULL;
 	return OK;
 }
 int cuCtxGetDevice(int *i) {
+	if (!usable()) return NOT_INITIALIZED;
 	if (!depth) return INVALID_CONTEXT;
 	*i = (int)((uintptr_t)stack[depth - 1] - 0x2000);
 	return OK;
@@ -129,13 +137,14 @@ int cuCtxPopCurrent_v2(void **context) {
 }
 int cuThreadExchangeStreamCaptureMode(int *mode) {
 	int before = capture_mode;
-	if (!initialised) return NOT_INITIALIZED;
+	if (!usable()) return NOT_INITIALIZED;
 	if (*mode < 0 || *mode > RELAXED) return INVALID_VALUE;
 	capture_mode = *mode;
 	*mode = before;
 	return OK;
 }
 int cuCtxSynchronize(void) {
+	if (!usable()) return NOT_INITIALIZED;
 	if (spoils(0)) return CAPTURE_UNSUPPORTED;
 	waits++;
 	return depth ? OK : INVALID_CONTEXT;
@@ -164,6 +173,7 @@ static uint64_t *attribute(void *pool, int name) {
 }
 int cuMemPoolGetAttribute(void *pool, int name, uint64_t *value) {
 	uint64_t *found = attribute(pool, name);
+	if (!usable()) return NOT_INITIALIZED;
 	if (spoils(1)) return CAPTURE_UNSUPPORTED;
 	if (!found) return INVALID_VALUE;
 	*value = *found;
@@ -171,6 +181,7 @@ int cuMemPoolGetAttribute(void *pool, int name, uint64_t *value) {
 }
 int cuMemPoolSetAttribute(void *pool, int name, uint64_t *value) {
 	uint64_t *found = attribute(pool, name);
+	if (!usable()) return NOT_INITIALIZED;
 	if (spoils(1)) return CAPTURE_UNSUPPORTED;
 	if (!found || *value || (name != 6 && name != 8)) return INVALID_VALUE;
 	*found = *attribute(pool, name - 1);
@@ -178,6 +189,7 @@ int cuMemPoolSetAttribute(void *pool, int name, uint64_t *value) {
 }
 int cuMemPoolTrimTo(void *pool, size_t keep) {
 	struct device *d = &devices[(uintptr_t)pool - 0x1000];
+	if (!usable()) return NOT_INITIALIZED;
 	if (spoils(1)) return CAPTURE_UNSUPPORTED;
 	uint64_t left = (d->pool_used + (32 << 20) - 1) / (32 << 20) * (32 << 20);
 	if (left < keep) left = keep;

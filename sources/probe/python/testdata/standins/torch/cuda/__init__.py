@@ -9,8 +9,10 @@ _queued_calls = []
 
 def init():
     global _initialised
-    if _initialised:
+    if is_initialized():
         return
+    if driver.forked():
+        raise RuntimeError("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method")
     driver.start()
     for call in _queued_calls:
         call()
@@ -18,14 +20,14 @@ def init():
 
 
 def _lazy_call(call):
-    if _initialised:
+    if is_initialized():
         call()
     else:
         _queued_calls.append(call)
 
 
 def is_initialized():
-    return _initialised
+    return _initialised and not driver.forked()
 
 
 def device_count():
@@ -41,7 +43,7 @@ def get_allocator_backend():
 
 
 def empty_cache():
-    if _initialised:
+    if is_initialized():
         _C._cuda_emptyCache()
 
 
