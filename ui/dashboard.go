@@ -285,6 +285,9 @@ func (d *Dashboard) setScene() {
 	d.scene = s
 	if turned {
 		d.leaveAside()
+		if d.popup != nil && d.popup.scene {
+			d.popup = nil
+		}
 	}
 }
 

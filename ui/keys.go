@@ -161,8 +161,7 @@ func (d *Dashboard) doOwn(action keymap.Action) tea.Cmd {
 		d.turnRefresh(action)
 	default:
 		if view, ok := viewOf[action]; ok {
-			d.view = view
-			d.zoomed = false
+			d.showView(view)
 		}
 	}
 	return nil
@@ -206,7 +205,7 @@ func (d *Dashboard) back() {
 		d.endComparison()
 		d.setScene()
 	case d.view != layout.Overview:
-		d.view = layout.Overview
+		d.showView(layout.Overview)
 	}
 }
 
@@ -226,8 +225,12 @@ func (d *Dashboard) turnView(action keymap.Action) {
 	if action == keymap.PreviousView {
 		step = layout.ViewCount - 1
 	}
-	d.view = layout.View((int(d.view) + step) % layout.ViewCount)
-	d.zoomed = false
+	d.showView(layout.View((int(d.view) + step) % layout.ViewCount))
+}
+
+// showView shows a view, and nothing in front of it: that was about another.
+func (d *Dashboard) showView(view layout.View) {
+	d.view, d.zoomed, d.popup = view, false, nil
 }
 
 // turnFocus gives the keys to the next pane.

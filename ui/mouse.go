@@ -25,7 +25,7 @@ func (d *Dashboard) onClick(mouse tea.Mouse) {
 		return
 	case d.layout.Tabs.Contains(x, y):
 		if tab := widget.TabAt(layout.ViewNames(), int(d.view), d.width, x); tab >= 0 {
-			d.view, d.zoomed = layout.View(tab), false
+			d.showView(layout.View(tab))
 		}
 		return
 	case d.layout.Footer.Contains(x, y) && (d.message.text == "" || !d.layout.Message.Empty()):

@@ -17,6 +17,7 @@ type popup struct {
 	page     int // rows that were visible when it was drawn last
 	choose   func(id string)
 	sources  bool // it lists the sources, and is made anew with new data
+	scene    bool // it tells of the source that is looked at, and goes with it
 }
 
 // popupLine is one row: a label at the left and text at the right of it.

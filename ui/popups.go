@@ -167,7 +167,7 @@ func (d *Dashboard) showOrigins() {
 		d.say(widget.StatusInfo, text)
 		return
 	}
-	p := &popup{title: "Where these numbers come from", selected: -1}
+	p := &popup{title: "Where these numbers come from", selected: -1, scene: true}
 	all, column := o.origins(&d.scene), 0
 	for _, line := range all {
 		column = max(column, min(grid.Width(line.name), labelWidth))
@@ -211,7 +211,7 @@ func (d *Dashboard) showDetails() {
 	if len(lines) == 0 {
 		return
 	}
-	shown := &popup{title: title, selected: -1}
+	shown := &popup{title: title, selected: -1, scene: true}
 	for _, line := range lines {
 		shown.lines = append(shown.lines, wrapped(popupLine{text: line}, popupWidth(d.width)-3)...)
 	}
