@@ -15,6 +15,7 @@ const exitRunFailed = 125
 // runFlags are the choices of a run on the command line.
 type runFlags struct {
 	record  string
+	scopes  bool
 	history int
 	rate    float64
 	hide    bool
@@ -48,7 +49,8 @@ vramscope run -- python -m algan.daemon.
 
 With --record this process keeps what the probes tell, the last minutes of a
 program that is killed too, and torch's memory snapshot is written beside it
-where an allocation on a device fails.
+where an allocation on a device fails. Scopes that only the program's own recorder
+knows, such as algan's, are recorded with --scopes, or once somebody presses m.
 
 Exit codes: the program's own, 128 and the signal's number where one ended it;
 125 vramscope failed before the start · 126 cannot be executed · 127 not found.`,
@@ -69,6 +71,7 @@ Exit codes: the program's own, 128 and the signal's number where one ended it;
 	set := command.Flags()
 	set.SetInterspersed(false) // what follows the command is its own
 	set.StringVar(&flags.record, "record", "", "record the program to a `file`, which must not exist; .zst compresses")
+	set.BoolVar(&flags.scopes, "scopes", false, "record scopes and their allocations from the start, as m does in the dashboard; algan keeps each allocation, in about half a KiB of host memory, by which a long run grows")
 	set.IntVar(&flags.history, "torch-history", 0, "let torch keep the stacks of its last `N` allocations and frees on a device, for snapshots; slows each of them")
 	set.Float64Var(&flags.rate, "rate", 0, "samples a second of a program that is watched, `1 to 10`")
 	set.BoolVar(&flags.hide, "hide-argv", false, "leave the command line out of what the probe tells, for recordings that are shared")

@@ -94,7 +94,7 @@ func withSocketsOfHere(environment []string) []string {
 // prepareRun makes everything that can fail before the program starts.
 func (p *program) prepareRun(ctx context.Context, flags *runFlags) (*programRun, error) {
 	r := &programRun{program: p, flags: flags,
-		options: launch.Options{HideArgv: flags.hide, Rate: flags.rate, TorchHistory: flags.history, Recorded: flags.record != ""}}
+		options: launch.Options{HideArgv: flags.hide, Rate: flags.rate, TorchHistory: flags.history, Recorded: flags.record != "", Scopes: flags.scopes}}
 	var err error
 	if r.options.Snapshots, err = flags.snapshots(time.Now()); err != nil {
 		return nil, err
@@ -140,6 +140,9 @@ func (r *programRun) sayBefore(argv []string) {
 	}
 	if _, err := probe.Directory(); err != nil {
 		r.remark("nothing will see the program: %v", err)
+	}
+	if r.flags.scopes {
+		r.remark("scopes and their allocations are recorded from the start: algan keeps each allocation in about half a KiB of host memory, by which a long run grows until vramscope send PID record-off")
 	}
 	if r.flags.history > 0 {
 		r.remark("where torch has a device, it keeps the stacks of its last %d allocations and frees there: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history; of memory on the CPU it keeps none", r.flags.history)

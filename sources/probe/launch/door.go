@@ -23,6 +23,7 @@ const (
 	TorchHistoryVariable = "VRAMSCOPE_TORCH_HISTORY" // allocations whose stacks torch keeps
 	SnapshotsVariable    = "VRAMSCOPE_SNAPSHOTS"     // what the names of snapshots at a failure begin with
 	RecordedVariable     = "VRAMSCOPE_RECORDED"      // 1: a recorder is on its way, and wants events from the first one
+	ScopesVariable       = "VRAMSCOPE_SCOPES"        // 1: the program's own recorders are armed from the start
 )
 
 const pathVariable = "PYTHONPATH"
@@ -127,6 +128,7 @@ type Options struct {
 	TorchHistory int     // allocations whose stacks torch keeps; 0 is none
 	Snapshots    string  // what the paths of snapshots at a failure begin with; "" writes none
 	Recorded     bool    // a recorder comes and is told of events from the first one
+	Scopes       bool    // the program's own recorders are armed from the start
 	HandOffs     string  // the directory for marks of scripts that algan hands to its daemon; "" wants none
 }
 
@@ -151,6 +153,9 @@ func (d *Door) Environment(base []string, options Options) []string {
 	if options.Recorded {
 		set[RecordedVariable] = "1"
 	}
+	if options.Scopes {
+		set[ScopesVariable] = "1"
+	}
 	if options.HandOffs != "" {
 		set[HandOffsVariable] = options.HandOffs
 	}
@@ -174,7 +179,7 @@ func (d *Door) Environment(base []string, options Options) []string {
 		kept = append(kept, variable)
 	}
 	set[pathVariable] = d.searchPath(paths, outer)
-	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, RecordedVariable, HandOffsVariable, daemonVariable} {
+	for _, name := range []string{pathVariable, TargetVariable, HideArgvVariable, RateVariable, TorchHistoryVariable, SnapshotsVariable, RecordedVariable, ScopesVariable, HandOffsVariable, daemonVariable} {
 		if value, ok := set[name]; ok {
 			kept = append(kept, name+"="+value)
 		}

@@ -8,9 +8,10 @@ from .adapter import monotonic, plural
 from .background import BackgroundThread
 from .descriptors import open_pair
 from .device import DRIVER
+from .main_thread import on_main_thread
 from .outlet import OUTLET
 from .place import PlaceError
-from .safepoint import SAFE_POINT
+from .safepoint import SAFE_POINT, carried_out
 from .sampler import Sampler
 from .server import Server
 from .wire import MINIMUM_PROTOCOL, PROTOCOL
@@ -37,7 +38,8 @@ class Service:
         self.src = "pid:%d-%d" % (facts["pid"], facts["start"])
         self.rate = rate
         self._period = int(1e9 / rate)  # nanoseconds between samples while somebody watches
-        self.recording = False
+        # A run can ask for what record-on does, from the start.
+        self.recording = self._arming_due = bool(os.environ.get("VRAMSCOPE_SCOPES"))
         self._noted = False  # the render left something since the last look, and will go on
         self.sampler = Sampler(self.src)
         self._facts = facts
@@ -66,6 +68,7 @@ class Service:
         if self._awaited:
             self._awaited += monotonic()
             OUTLET.armed = OUTLET.held = True
+        OUTLET.armed = OUTLET.armed or self.recording
         SAFE_POINT.wake = self.wake
 
     def run(self):
@@ -161,6 +164,8 @@ class Service:
         if not self._relaxed:  # so that what the libraries ask, too, when they are asked, spoils no capture
             self._relaxed = DRIVER.capture_mode(DRIVER.RELAXED) is not None
         OUTLET.armed = self._awaited and self._await_recorder(now) or self.recording or self.server.interest
+        if self._arming_due:
+            self._arming_due = not on_main_thread(arm_recorders)
         self._hand_on()
         if SAFE_POINT.outcomes or self.server.ledger.pending is not None:
             self._settle(now)
@@ -320,3 +325,12 @@ class Service:
         self.server.close(self._why)
         self._alarm.close()
         self._ring.close()
+
+
+def arm_recorders():
+    """Does what record-on does, and says so. On the main thread."""
+    final = carried_out({"cmd": "record-on"})
+    told = [": ".join(filter(None, (line["what"], line.get("why")))) for line in final.get("result", ())]
+    level = "info" if final["st"] == "done" else "warning"
+    OUTLET.put(("record", {"t": "note", "ns": monotonic(), "level": level, "text": "scopes are recorded from the start; " + "; ".join(
+        told + list(filter(None, (final.get("why"),))))}))
