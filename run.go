@@ -72,7 +72,7 @@ Exit codes: the program's own, 128 and the signal's number where one ended it;
 	set.SetInterspersed(false) // what follows the command is its own
 	set.StringVar(&flags.record, "record", "", "record the program to a `file`, which must not exist; .zst compresses")
 	set.BoolVar(&flags.scopes, "scopes", false, "record scopes and their allocations from the start, as m does in the dashboard; algan keeps each allocation, in about half a KiB of host memory, by which a long run grows")
-	set.IntVar(&flags.history, "torch-history", 0, "let torch keep the stacks of its last `N` allocations and frees on a device, for snapshots; slows each of them")
+	set.IntVar(&flags.history, "torch-history", 0, "let torch keep the stacks of its last `N` allocations and frees on a device, for snapshots; slows each of them, and the first snapshot loads torch's compiler, which takes seconds")
 	set.Float64Var(&flags.rate, "rate", 0, "samples a second of a program that is watched, `1 to 10`")
 	set.BoolVar(&flags.hide, "hide-argv", false, "leave the command line out of what the probe tells, for recordings that are shared")
 	set.BoolVar(&flags.quiet, "quiet", false, "say nothing at the start and the end")

@@ -145,7 +145,7 @@ func (r *programRun) sayBefore(argv []string) {
 		r.remark("scopes and their allocations are recorded from the start: algan keeps each allocation in about half a KiB of host memory, by which a long run grows until vramscope send PID record-off")
 	}
 	if r.flags.history > 0 {
-		r.remark("where torch has a device, it keeps the stacks of its last %d allocations and frees there: each of them takes longer and the process grows by what the stacks take, so compare no times with a run without --torch-history; of memory on the CPU it keeps none", r.flags.history)
+		r.remark("where torch has a device, it keeps the stacks of its last %d allocations and frees there: each of them takes longer and the process grows by what the stacks take, and the first snapshot loads torch's compiler, for which the program waits seconds; so compare no times with a run without --torch-history; of memory on the CPU it keeps none", r.flags.history)
 	}
 }
 

@@ -206,7 +206,7 @@ func TestStackHistoryIsTurnedOnWhenAskedForAndSaysWhatItCosts(t *testing.T) {
 		script               string
 		env                  []string
 	}{
-		{"1000", "info", "the last 1000 allocations and frees: each takes longer", true, "import torch\nkept = torch.empty(1)", nil},
+		{"1000", "info", "the last 1000 allocations and frees: each takes longer by the walk over its stack, and a snapshot by the entries that it holds; the first one loads torch's compiler, which takes seconds", true, "import torch\nkept = torch.empty(1)", nil},
 		{"many", "warning", "VRAMSCOPE_TORCH_HISTORY=many is no number", false, "import torch\nkept = torch.empty(1)", nil},
 		{"10", "warning", "does not yet support recordHistory", false,
 			"import torch\ntorch.cuda.memory.change_current_allocator((lambda o, n: driver.activate(o), lambda *a: None))\nkept = torch.empty(1)", nil},
@@ -341,6 +341,22 @@ func TestTheSampleOfAFailureDoesNotTurnBackTheTime(t *testing.T) {
 	}
 	if got := r.ask("(lambda s: (s['seq'], s['ns'] - last['ns'], s['sets'] == last['sets']))(sampler.completed({'t': 's', 'ns': last['ns'] + 1, 'sets': []}))"); got != "(2, 1, True)" {
 		t.Errorf("of a later moment there is the sample %s", got)
+	}
+	r.Quiet()
+}
+
+// The first snapshot with a recorded history says what took so long, and no other.
+func TestASnapshotThatLoadsTorchsCompilerSaysSo(t *testing.T) {
+	const why = "loaded its compiler"
+	r := startAllocators(t, "import torch\nkept = torch.empty(1)")
+	r.offers(recorder.CommandSnapshot)
+	for _, c := range []struct{ before, what, why string }{
+		{"pass", "torch: memory snapshot, segments only", ""},
+		{"torch.cuda.memory._record_memory_history()", "torch: memory snapshot, with the recorded history", why},
+		{"pass", "torch: memory snapshot, with the recorded history", ""},
+	} {
+		r.run(c.before)
+		checkLine(t, r.do(recorder.CommandSnapshot, recorder.CommandArgs{Path: filepath.Join(t.TempDir(), "render.pickle")}), c.what, -1, c.why)
 	}
 	r.Quiet()
 }

@@ -303,10 +303,10 @@ class TorchAdapter(Adapter):
         if self.cuda() is None:
             report.fail("torch has not initialised CUDA, and only its memory on a GPU can be written: ask again once the render uses one")
             return
-        size, took = write_torch_snapshot(self.library(), path)
+        size, took, why = write_torch_snapshot(self.library(), path)
         report.path, report.acted = path, True
         report.line("torch: memory snapshot, %s" % ("with the recorded history" if self.history() else
-                    "segments only: --torch-history records stacks"), after=size, took=took)
+                    "segments only: --torch-history records stacks"), after=size, why=why, took=took)
 
     def drain(self, publish):
         TORCH_FAILURES.drain(self, publish)

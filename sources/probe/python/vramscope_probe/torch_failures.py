@@ -6,6 +6,7 @@ torch keep the stacks of the last N allocations and frees.
 """
 import collections
 import os
+import sys
 import time
 
 from .adapter import Sets, monotonic, plural
@@ -122,7 +123,8 @@ class TorchFailures:
         adapter.library().cuda.memory._record_memory_history(max_entries=count, stacks="python")
         self.history = True
         self.note("info", "torch keeps the stacks of the last %d allocations and frees: each takes longer by the walk "
-                  "over its stack, and a snapshot by the entries that it holds" % count)
+                  "over its stack, and a snapshot by the entries that it holds; the first one loads torch's compiler, "
+                  "which takes seconds, while the failed allocation waits" % count)
 
     def _failed(self, adapter, prefix, ordinal, asked, total, free):
         """Called by torch on the thread whose allocation fails, without its
@@ -167,11 +169,16 @@ def sample_of(adapter, moment):
     return {"t": "s", "ns": moment.ns, "sets": out.sets}
 
 
+#: What torch imports to put a recorded history's stacks into words.
+COMPILER = "torch._inductor"
+
+
 def write_torch_snapshot(torch, path):
-    """Writes torch's memory snapshot to a new file and is (bytes, nanoseconds).
-    A file that could not be finished is removed. Raises what torch and the file
-    system say."""
+    """Writes torch's memory snapshot to a new file and is (bytes, nanoseconds,
+    why it took that long or ""). A file that could not be finished is removed.
+    Raises what torch and the file system say."""
     import pickle
+    had_compiler = COMPILER in sys.modules
     began = time.monotonic_ns()
     snapshot = torch.cuda.memory._snapshot()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -182,7 +189,9 @@ def write_torch_snapshot(torch, path):
         except BaseException:
             os.unlink(path)
             raise
-    return size, time.monotonic_ns() - began
+    loaded = COMPILER in sys.modules and not had_compiler
+    return size, time.monotonic_ns() - began, (
+        "torch has loaded its compiler to put the recorded stacks into words, which takes seconds: the next one goes without" if loaded else "")
 
 
 def _first_line(error):

@@ -1,0 +1,1 @@
+"""Stands in for torch's compiler, which takes seconds to load."""
