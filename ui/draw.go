@@ -173,10 +173,18 @@ func (d *Dashboard) drawPanes(all grid.Region) {
 		}
 		if place.Framed {
 			title, note := p.title(&d.scene)
-			widget.Title(all.At(place.Frame), title, note, place.Pane == focused)
+			frame := all.At(place.Frame)
+			if b, ok := p.(beside); ok && b.titleRoom() > 0 {
+				frame = frame.Sub(0, 0, min(b.titleRoom()+titleEdges, frame.Width()), 1)
+			}
+			widget.Title(frame, title, note, place.Pane == focused)
 		}
 	}
 }
+
+// titleEdges are the corner and a blank on each side of a pane's title, and what
+// comes after it.
+const titleEdges = 4
 
 // drawBottom draws the lines under the panes: the message, what is typed, and
 // the hints.

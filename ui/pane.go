@@ -27,6 +27,12 @@ type framed interface {
 	drawFramed(r grid.Region, s *scene, focused bool)
 }
 
+// beside is a pane whose frame says other things in the line of its title: the
+// title takes so many columns at the most, and is cut; 0 is all that there are.
+type beside interface {
+	titleRoom() int
+}
+
 // clicker is a pane that a mouse click means something to. The place counts
 // from the inside's top left corner.
 type clicker interface {

@@ -165,12 +165,12 @@ func (p *dumpScopesPane) drawIn(r grid.Region, s *scene, frame scopesFrame) {
 	if frame.framed {
 		inner = r.Sub(1, 1, r.Width()-2, r.Height()-2)
 	}
+	p.titles, p.room = 0, 0
 	mode, missing := p.take(s)
 	if missing != "" {
 		nothing(inner, missing)
 		return
 	}
-	p.titles, p.room = 0, inner.Width()
 	if !frame.framed && mode != stacksFlame && inner.Height() >= 4 {
 		p.titles = 1
 	}
@@ -197,8 +197,7 @@ func (p *dumpScopesPane) drawTable(t *widget.Table, cursor *listCursor, r, inner
 	switch {
 	case frame.framed:
 		t.DrawFramed(r, frame.style)
-		for p.room = 1; t.ColumnAt(p.room) == 0; p.room++ {
-		}
+		p.room = roomBeside(t)
 	case p.titles > 0:
 		t.Draw(inner)
 	default:

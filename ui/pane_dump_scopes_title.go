@@ -46,11 +46,13 @@ func (p *dumpScopesPane) title(s *scene) (title, note string) {
 	return t.text, note
 }
 
+// titleRoom is the columns beside those of the table.
+func (p *dumpScopesPane) titleRoom() int { return p.room }
+
 // write makes the title, as long as there is room for.
 func (t *stacksTitle) write() string {
-	const edges = 3
 	for short := range 3 {
-		if text := t.writeShort(short); grid.Width(text)+edges <= t.room || short == 2 {
+		if text := t.writeShort(short); t.room == 0 || grid.Width(text) <= t.room || short == 2 {
 			return text
 		}
 	}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"vramscope/model"
@@ -25,7 +24,9 @@ type scopesPane struct {
 	typed   string // the pattern as it was typed
 	last    string // the last one, for n and N
 	titled  scopesTitle
-	titles  int // rows of titles above the table
+	room    int  // columns for the title, 0 is any number
+	arrow   bool // at the column that is sorted by
+	titles  int  // rows of titles above the table
 }
 
 // scopesMode is how the scopes are shown.
@@ -37,22 +38,6 @@ const (
 	scopesDiff
 	scopesSum
 )
-
-// scopesTitle is what the title depends on, and the title.
-type scopesTitle struct {
-	mode    scopesMode
-	order   scopeOrder
-	typed   string
-	root    string
-	lost    bool
-	hidden  int
-	arenas  int
-	arena   int64 // ID of the one looked at, where there are several
-	since   *baseline
-	same    bool // the baseline is an earlier moment of the source itself
-	text    string
-	written bool
-}
 
 func newScopesPane() *scopesPane {
 	p := &scopesPane{}
@@ -138,64 +123,6 @@ func rootText(roots []scopeChoice) string {
 	return strings.Join(roots[len(roots)-1].path, " / ")
 }
 
-func (p *scopesPane) title(s *scene) (string, string) {
-	t := scopesTitle{mode: p.mode(s), order: p.order, typed: p.typed, lost: p.tree.lost, written: true}
-	switch t.mode {
-	case scopesSum:
-		t.arenas = withScopes(s.view)
-	case scopesDiff:
-		t.hidden, t.since, t.same = p.diff.hidden, s.baseline, s.baseline.view.ID == s.view.ID
-	default:
-		if a := s.choices.arenaOf(s.view); a != nil && len(s.view.Arenas) > 1 {
-			t.arena, t.arenas = a.ID, len(s.view.Arenas)
-		}
-		if n := len(p.tree.roots); n > 0 {
-			t.root = p.tree.roots[n-1].path[len(p.tree.roots[n-1].path)-1]
-		}
-	}
-	t.text = p.titled.text
-	if t != p.titled {
-		t.text = t.write()
-		p.titled = t
-	}
-	return t.text, ""
-}
-
-// write makes the title.
-func (t *scopesTitle) write() string {
-	text := "Scopes"
-	if t.arena != 0 {
-		text = fmt.Sprintf("Scopes of arena %d", t.arena)
-	}
-	if t.root != "" {
-		text += " in " + t.root
-	}
-	switch t.mode {
-	case scopesSum:
-		text = fmt.Sprintf("Scopes of all arenas (%d) by name", t.arenas)
-	case scopesDiff:
-		text = "Scopes against " + t.since.name
-		if frame := t.since.view.Frame; t.same && frame >= 0 {
-			text = fmt.Sprintf("Scopes since frame %d", frame)
-		} else if t.same {
-			text = "Scopes since then"
-		}
-		if t.hidden > 0 {
-			text += fmt.Sprintf(", %d unchanged left out", t.hidden)
-		}
-	case scopesFlame:
-		return text + " as a flame graph of total bytes"
-	}
-	text += ", by " + t.order.key.String()
-	if t.order.reversed {
-		text += " reversed"
-	}
-	if t.typed != "" {
-		text += ", filter " + t.typed
-	}
-	return text
-}
-
 // draw draws the pane where it has no frame.
 func (p *scopesPane) draw(r grid.Region, s *scene, _ bool) { p.drawIn(r, s, scopesFrame{}) }
 
@@ -215,12 +142,12 @@ func (p *scopesPane) drawIn(r grid.Region, s *scene, frame scopesFrame) {
 	if frame.framed {
 		inner = r.Sub(1, 1, r.Width()-2, r.Height()-2)
 	}
+	p.titles, p.room = 0, 0
 	mode, missing := p.take(s)
 	if missing != "" {
 		nothing(inner, missing)
 		return
 	}
-	p.titles = 0
 	if !frame.framed && inner.Height() >= 4 {
 		p.titles = 1
 	}
@@ -265,6 +192,7 @@ func (p *scopesPane) drawTable(t *widget.Table, cursor *listCursor, r, inner gri
 	switch {
 	case frame.framed:
 		t.DrawFramed(r, frame.style)
+		p.room, p.arrow = roomBeside(t), t.SortColumn > 0 && t.Shows(t.SortColumn)
 		title, _ := p.title(s)
 		drawCountTitles(r.Sub(1, 0, r.Width()-2, 1), t, grid.Width(title)+2)
 	case p.titles > 0:

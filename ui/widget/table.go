@@ -259,6 +259,9 @@ func (t *Table) clearCells(line grid.Region, spans []span) {
 	}
 }
 
+// Shows says whether a column was drawn last, or was left out.
+func (t *Table) Shows(column int) bool { return t.spans[column].width > 0 }
+
 // ColumnAt is the column of the table at column x of the region that it was
 // drawn into last, -1 for none. For DrawFramed, x counts inside the frame.
 func (t *Table) ColumnAt(x int) int {
