@@ -459,3 +459,39 @@ func TestPrivatePoolsOfTorchAreTold(t *testing.T) {
 	}
 	r.Quiet()
 }
+
+// A rebuild of the raster pool makes its own resource RMM's current one. The main
+// package's pool, which lay in RMM's set before, is a root of its own after it:
+// the roots on either side add up to all that is reserved.
+func TestARebuildThatMakesAnotherResourceCurrentTellsOfEveryPool(t *testing.T) {
+	r := startAllocators(t, `
+import torch, rmm
+from vibespatial.raster import memory as raster
+from vibespatial.cuda import _runtime as runtime
+kept = torch.empty(1)
+raster.configure_memory_pool()
+pieces = [raster._stats_adaptor.allocate(11 * MIB) for _ in range(4)]
+runtime.get_cuda_runtime().configure("rmm-safe")
+buffers = [rmm.DeviceBuffer(20 * MIB) for _ in range(3)]
+[raster._stats_adaptor.deallocate(piece, 11 * MIB) for piece in pieces]
+buffers.clear()
+`)
+	r.offers(recorder.CommandRebuild)
+	ack := r.do(recorder.CommandRebuild, recorder.CommandArgs{})
+	checkLine(t, ack, "vibespatial.raster pool: free_pool_memory, tier B built again", 0, "")
+	roots := func(sets []recorder.CounterSet) (reserved int64) {
+		for i := range sets {
+			if sets[i].Of == recorder.OfPool && setNamed(sets, sets[i].In) == nil && sets[i].ID != "torch:0" {
+				reserved += counterNamed(t, &sets[i], "reserved")
+			}
+		}
+		return reserved
+	}
+	if before, after := roots(ack.Before), roots(ack.After); before != 104*mib || after != 60*mib {
+		t.Errorf("reserved %d → %d bytes, want 104 and 60 MiB: %+v → %+v", before, after, setIDs(ack.Before), setIDs(ack.After))
+	}
+	if set := setNamed(ack.After, "vibespatial"); set == nil || set.In != "" || counterNamed(t, set, "reserved") != 60*mib {
+		t.Errorf("the main package's pool is told as %+v", set)
+	}
+	r.Quiet()
+}
