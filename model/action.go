@@ -16,7 +16,7 @@ func (a *Action) Line() string {
 	case a.Final == nil && a.Accepted == nil:
 		return title + " · sent"
 	case a.Final == nil && a.Accepted.Where != "":
-		return title + " · accepted, waits for " + a.Accepted.Where
+		return title + " · accepted, " + waitsFor(a.Accepted.Where)
 	case a.Final == nil:
 		return title + " · accepted"
 	}
@@ -52,7 +52,7 @@ func (a *Action) Waiting(now int64, name string) string {
 	case a.Accepted == nil:
 		text += " · sent, not taken yet"
 	case a.Accepted.Where != "":
-		text += " · waits for " + a.Accepted.Where
+		text += " · " + waitsFor(a.Accepted.Where)
 	default:
 		text += " · accepted"
 	}
@@ -67,6 +67,21 @@ func (a *Action) Waiting(now int64, name string) string {
 		}
 	}
 	return strings.TrimPrefix(text, " · ")
+}
+
+// waitsFor says what an accepted command waits for. Where is what a source calls
+// the safe point, which alone makes no sentence.
+func waitsFor(where string) string {
+	switch where {
+	case "between bytecodes":
+		return "waits until the program's main thread is between two bytecodes"
+	case "running": // it waits no more
+		return "runs"
+	}
+	if then, ok := strings.CutPrefix(where, "frame boundary"); ok {
+		return "waits for the program's next frame boundary" + then
+	}
+	return "waits for " + where
 }
 
 // outcome is before → after, and why it is not more.

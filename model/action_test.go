@@ -30,7 +30,9 @@ func TestTheLineThatStays(t *testing.T) {
 	}{
 		{"sent", Action{Command: recorder.Command{Name: recorder.CommandReclaim}}, "reclaim · sent"},
 		{"accepted", Action{Command: recorder.Command{Name: recorder.CommandReclaim}, Accepted: &recorder.Ack{State: recorder.AckAccepted, Where: "frame boundary"}},
-			"reclaim · accepted, waits for frame boundary"},
+			"reclaim · accepted, waits for the program's next frame boundary"},
+		{"accepted by a program that tells no frames", Action{Command: recorder.Command{Name: recorder.CommandReclaim}, Accepted: &recorder.Ack{State: recorder.AckAccepted, Where: "between bytecodes"}},
+			"reclaim · accepted, waits until the program's main thread is between two bytecodes"},
 		{"done", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone, Took: 4_200_000, Before: before, After: after,
 			Result: []recorder.ResultLine{{What: "empty cache", Why: "1 segment is split"}}}},
 			"force reclaim · 4.2 ms · reserved 22.7 GiB → 18.4 GiB · 1 segment is split"},
@@ -83,6 +85,11 @@ func TestWhatACommandWaitsFor(t *testing.T) {
 		{nil, 9_900_000_000, "reclaim on render.py · sent, not taken yet · 4 s"},
 		{&recorder.Ack{State: recorder.AckAccepted}, 5_500_000_000, "reclaim on render.py · accepted"},
 		{&recorder.Ack{State: recorder.AckAccepted, Where: "the next frame boundary"}, 12_000_000_000, "reclaim on render.py · waits for the next frame boundary · 7 s of at most 30 s"},
+		{&recorder.Ack{State: recorder.AckAccepted, Where: "between bytecodes"}, 12_000_000_000,
+			"reclaim on render.py · waits until the program's main thread is between two bytecodes · 7 s of at most 30 s"},
+		{&recorder.Ack{State: recorder.AckAccepted, Where: "frame boundary, then the device's work in flight"}, 12_000_000_000,
+			"reclaim on render.py · waits for the program's next frame boundary, then the device's work in flight · 7 s of at most 30 s"},
+		{&recorder.Ack{State: recorder.AckAccepted, Where: "running"}, 12_000_000_000, "reclaim on render.py · runs · 7 s of at most 30 s"},
 		{&recorder.Ack{State: recorder.AckAccepted, Where: "the device"}, 40_000_000_000, "reclaim on render.py · waits for the device · 35 s: its 30 s are over, it begins no more"}, // it runs
 	} {
 		a.Accepted = check.accepted
