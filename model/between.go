@@ -177,8 +177,9 @@ func (v *seriesView) heldCounter() recorder.Counter {
 	return recorder.Reserved
 }
 
-// toldSince is the moment from which on all pools of a device tell that do now.
-// Pools are found while they live; arenas are told of from the first.
+// toldSince is the moment from which on all pools of a device tell that do now, and
+// no other does. Pools are found while they live, and may fall silent; arenas are
+// told of from the first.
 func (h *history) toldSince(subject *SourceView, device string) (since int64) {
 	for i := range subject.Sets {
 		set := &subject.Sets[i]
@@ -186,7 +187,7 @@ func (h *history) toldSince(subject *SourceView, device string) (since int64) {
 			continue
 		}
 		if view := h.find(set.ID); view != nil && view.series.times.len() > 0 {
-			since = max(since, view.series.times.at(view.series.times.first))
+			since = max(since, view.series.times.at(view.series.times.first), view.silentSince(subject.Now))
 		}
 	}
 	return since

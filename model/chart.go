@@ -11,7 +11,7 @@ func (v *SourceView) Columns(into []Column, set string, counter recorder.Counter
 	if view == nil || n <= 0 || t1 < t0 {
 		return appendUnknown(into, n)
 	}
-	return view.series.chart(into, counter, n, func(i int) int64 { return divide(t0, t1, i, n) }, v.Now)
+	return view.chart(into, counter, n, func(i int) int64 { return divide(t0, t1, i, n) }, v.Now)
 }
 
 // FrameColumns is Columns on an axis that counts frames: n columns from the
@@ -22,7 +22,20 @@ func (v *SourceView) FrameColumns(into []Column, set string, counter recorder.Co
 	if view == nil || n <= 0 || f1 < f0 {
 		return appendUnknown(into, n)
 	}
-	return view.series.chart(into, counter, n, v.frameBounds(f0, f1, n), v.Now)
+	return view.chart(into, counter, n, v.frameBounds(f0, f1, n), v.Now)
+}
+
+// chart answers the columns of a series, and in which of those that are not known the
+// set said that it could not tell.
+func (v *seriesView) chart(into []Column, counter recorder.Counter, n int, bound func(i int) int64, until int64) []Column {
+	from := len(into)
+	into = v.series.chart(into, counter, n, bound, until)
+	for i := range n {
+		if column := &into[from+i]; !column.Known && bound(i) <= until {
+			column.Untold = v.lacks(counter, min(bound(i+1)-1, until))
+		}
+	}
+	return into
 }
 
 // frameBounds are the moments that divide the frames f0 to f1, both included,

@@ -12,6 +12,9 @@ type Figure struct {
 	Why    string // why it is missing, one sentence; "" when it is known
 	View   string // ID of the source that it came from
 	Set    string // ID of its counter set
+
+	Last   int64 // where it is missing and was known before: what was told last, in its unit
+	LastNs int64 // the moment of that, monotonic ns; 0 where it was never known
 }
 
 // Or is the figure, or the other one where this one is missing.
@@ -48,6 +51,12 @@ func (v *SourceView) Figure(set *recorder.CounterSet, counter recorder.Counter) 
 	figure.Value, figure.Known = set.Values.Get(counter)
 	if figure.Known {
 		return figure
+	}
+	if told, ns := v.ToldLast(set); told != nil {
+		if last, known := told.Values.Get(counter); known {
+			figure.Last, figure.LastNs, figure.Why = last, ns, setTitle(set)+" tells no numbers any more: "+WhySilent(set)
+			return figure
+		}
 	}
 	if figure.Why = set.Why[counter.String()]; figure.Why == "" {
 		figure.Why = v.title() + " does not tell " + counter.String() + " of " + setTitle(set)

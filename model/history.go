@@ -35,6 +35,7 @@ type keptSeries struct {
 	id     string
 	series series
 	labels []setLabels
+	told   *toldSet    // as the set was told last, where it has fallen silent since
 	view   *seriesView // nil when it is out of date
 }
 
@@ -55,6 +56,7 @@ type seriesView struct {
 	id     string
 	series *series
 	labels []setLabels
+	told   *toldSet // see keptSeries
 }
 
 func newHistoryKeeper(limits HistoryLimits) *historyKeeper {
@@ -70,6 +72,7 @@ func (k *historyKeeper) addSample(ns int64, sets []recorder.CounterSet) {
 			k.dropped = true
 			continue
 		}
+		kept.remember(&sets[i])
 		kept.view = nil
 		kept.label(&sets[i])
 		k.bytes += kept.series.append(ns, &sets[i].Values)
@@ -101,6 +104,25 @@ func (k *historyKeeper) find(id string) *keptSeries {
 		k.order = append(k.order, kept)
 	}
 	return kept
+}
+
+// remember keeps what a set told last when it falls silent: the samples of then may
+// be given up while the silence lasts.
+func (k *keptSeries) remember(set *recorder.CounterSet) {
+	switch silent := tellsNothing(set); {
+	case !silent:
+		k.told = nil
+	case k.told == nil && len(k.labels) > 0:
+		k.told = k.reader().toldBefore(k.series.times.end)
+	}
+}
+
+// reader is the series as it is now, for readers.
+func (k *keptSeries) reader() *seriesView {
+	if k.view == nil {
+		k.view = &seriesView{id: k.id, series: k.series.view(), labels: k.labels, told: k.told}
+	}
+	return k.view
 }
 
 // label notes what the set says besides its numbers, when that changes.
@@ -196,10 +218,7 @@ func (k *historyKeeper) publish() *history {
 	}
 	view := &history{sets: make([]*seriesView, len(k.order)), frames: k.frames}
 	for i, kept := range k.order {
-		if kept.view == nil {
-			kept.view = &seriesView{id: kept.id, series: kept.series.view(), labels: kept.labels}
-		}
-		view.sets[i] = kept.view
+		view.sets[i] = kept.reader()
 	}
 	k.view = view
 	return view
@@ -271,12 +290,7 @@ func (v *seriesView) speaks(number int, ns int64, newest map[string]int64) bool 
 // set is the counter set as it was sampled; not ok where a gap was noted in
 // place of a sample.
 func (v *seriesView) set(number int) (recorder.CounterSet, bool) {
-	labels := &v.labels[0]
-	for i := len(v.labels) - 1; i >= 0; i-- {
-		if labels = &v.labels[i]; labels.from <= number {
-			break
-		}
-	}
+	labels := v.labelsAt(number)
 	set := recorder.CounterSet{ID: v.id, Of: labels.of, Name: labels.name, Device: labels.device,
 		Call: labels.call, In: labels.in, Why: labels.why}
 	known := false
@@ -288,4 +302,15 @@ func (v *seriesView) set(number int) (recorder.CounterSet, bool) {
 		}
 	}
 	return set, known || len(set.Why) > 0
+}
+
+// labelsAt are the labels of a sample.
+func (v *seriesView) labelsAt(number int) *setLabels {
+	labels := &v.labels[0]
+	for i := len(v.labels) - 1; i >= 0; i-- {
+		if labels = &v.labels[i]; labels.from <= number {
+			break
+		}
+	}
+	return labels
 }

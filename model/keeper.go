@@ -19,7 +19,8 @@ type keeper struct {
 	order           []*pointerTrack         // the same, by appearance
 	gone            []*ArenaView            // that no state names any more; of a recording
 	limits          Limits
-	sampled         int64       // ns of the newest sample, 0 before there is one
+	sampled         int64 // ns of the newest sample, 0 before there is one
+	silences        silences
 	view            *SourceView // nil when it is out of date
 }
 
@@ -106,6 +107,9 @@ func (k *keeper) takeSample(sample *recorder.Sample) {
 	}
 	k.fold.apply(sample)
 	k.sampled = max(k.sampled, sample.Ns)
+	k.silences.hear(sample.Sets, sample.Ns, k.history.hasTold, func(text string) {
+		k.fold.log(sample.Ns, LevelWarning, EntryNote, text)
+	})
 	k.history.addSample(sample.Ns, sample.Sets)
 	if k.history.dropped {
 		k.fold.problems.add("samples", fmt.Sprintf("more than %d counter sets; the rest is left out", maximumSeries))

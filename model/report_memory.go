@@ -232,15 +232,10 @@ func (r *PoolReport) countBySet(v *SourceView) {
 		return
 	}
 	read := func(counter recorder.Counter) *int64 {
-		column := set.series.column(counter)
-		if column == nil {
-			return nil
+		if value, ok := set.lastKnown(counter); ok {
+			return &value
 		}
-		value, ok := column.lastKnown(set.series.times.first, set.series.times.end)
-		if !ok {
-			return nil
-		}
-		return &value
+		return nil
 	}
 	r.CountedBy = set.id
 	r.Reserved, r.Live, r.LiveBlocks = read(recorder.Reserved), read(recorder.Allocated), read(recorder.LiveBlocks)
@@ -276,6 +271,9 @@ func setReports(v *SourceView) []SetReport {
 		if times := &view.series.times; times.len() > 0 && times.at(times.end-1)+view.series.hold() < v.Now {
 			report.LastAt = times.at(times.end-1) - v.First
 		}
+		if view.told != nil {
+			report.LastAt = view.told.ns - v.First
+		}
 		for i := range view.series.columns {
 			counter := view.series.columns[i].counter
 			highest, at, ok := v.Peak(view.id, counter)
@@ -286,7 +284,7 @@ func setReports(v *SourceView) []SetReport {
 			if least, at, ok := v.Least(view.id, counter); ok {
 				row.Min, row.MinAt = least, at-v.First
 			}
-			if last, ok := view.series.columns[i].lastKnown(view.series.times.first, view.series.times.end); ok {
+			if last, ok := view.lastKnown(counter); ok {
 				row.Last = &last
 			}
 			report.Counters[counter.String()] = row
@@ -305,11 +303,7 @@ func peakReport(v *SourceView) *PeakReport {
 				continue
 			}
 			read := func(counter recorder.Counter) *int64 {
-				column := view.series.column(counter)
-				if column == nil {
-					return nil
-				}
-				if value, ok := column.lastKnown(view.series.times.first, view.series.times.end); ok {
+				if value, ok := view.lastKnown(counter); ok {
 					return &value
 				}
 				return nil

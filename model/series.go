@@ -11,6 +11,7 @@ type Column struct {
 	Min, Max int64 // over the stretch, the value that stood at its beginning included
 	Last     int64 // at the end of the stretch
 	Known    bool  // false: nothing is known of the stretch, and the numbers mean nothing
+	Untold   bool  // of one that is not known: the set was there and said why it does not tell
 }
 
 // series is the history of one counter set: the times of its samples and, for

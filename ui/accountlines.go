@@ -19,6 +19,9 @@ type accountLine struct {
 	depth  int                  // of an allocator: 0 is a root, and is added
 	figure model.Figure         // what counts into the sum, bytes
 
+	told *recorder.CounterSet // of an allocator that tells no numbers any more: what it told last
+	age  int64                // how long ago that was, ns
+
 	peak    int64 // of an allocator: its largest allocated bytes; grid.Missing where not even samples tell
 	sampled bool  // the peak is the largest of the samples: the true one may lie above
 }
@@ -31,6 +34,7 @@ const (
 	accountAllocator                    // in an allocator's own words
 	accountPart                         // is added
 	accountSum                          // is the sum of what stands above
+	accountRemark                       // why the allocator above tells nothing
 )
 
 // accountLines are the lines of all devices of a process, made once for a
@@ -67,7 +71,9 @@ func (a *accountLines) update(s *scene) {
 	}
 	a.width = 0
 	for i := range a.lines {
-		a.width = max(a.width, grid.Width(a.lines[i].label)+2+2*min(a.lines[i].depth, deepestIndent))
+		if line := &a.lines[i]; line.kind != accountRemark {
+			a.width = max(a.width, grid.Width(line.label)+line.ageWidth()+2+2*min(line.depth, deepestIndent))
+		}
 	}
 }
 
@@ -83,6 +89,11 @@ func (a *accountLines) addAllocators(accounts *model.Accounts) {
 		if line.label == "" {
 			line.label = row.Set.ID
 		}
+		if told, ns := a.view.ToldLast(row.Set); told != nil {
+			line.told, line.age = told, a.view.Now-ns
+			a.addSilent(line)
+			continue
+		}
 		if row.Set.Of == recorder.OfArena {
 			line.peak = counterOf(row.Set, recorder.HighWater)
 		}
@@ -94,6 +105,35 @@ func (a *accountLines) addAllocators(accounts *model.Accounts) {
 		}
 		a.lines = append(a.lines, line)
 	}
+}
+
+// addSilent adds an allocator that tells no numbers any more, with what it told last
+// and under it the reason.
+func (a *accountLines) addSilent(line accountLine) {
+	line.peak = counterOf(line.told, recorder.PeakAllocated)
+	if line.set.Of == recorder.OfArena {
+		line.peak = counterOf(line.told, recorder.HighWater)
+	}
+	line.sampled = line.peak != grid.Missing // what came after is not known
+	why := model.WhySilent(line.set)
+	told := line.depth > 0 && a.lastRemark() == why // by the allocator that it lies in
+	if a.lines = append(a.lines, line); !told {
+		a.lines = append(a.lines, accountLine{kind: accountRemark, device: line.device, label: why, depth: line.depth, peak: grid.Missing})
+	}
+}
+
+// lastRemark is the newest remark on the root that lines are added to, or on what lies
+// in it; "" without one.
+func (a *accountLines) lastRemark() string {
+	for i := len(a.lines) - 1; i >= 0; i-- {
+		switch line := &a.lines[i]; {
+		case line.kind == accountRemark:
+			return line.label
+		case line.depth == 0:
+			return ""
+		}
+	}
+	return ""
 }
 
 // isSampledPeak says whether the peak that an allocator's set has is the largest
@@ -183,18 +223,56 @@ func (a *accountLines) find(set string) int {
 	return -1
 }
 
-// selectable says whether a line can be looked at: not a heading.
-func (l *accountLine) selectable() bool { return l.kind != accountDevice }
+// selectable says whether a line can be looked at: not a heading or a remark.
+func (l *accountLine) selectable() bool { return l.kind != accountDevice && l.kind != accountRemark }
+
+// ageWidth is the columns of what says how old the numbers of a line are.
+func (l *accountLine) ageWidth() int {
+	if l.told == nil {
+		return 0
+	}
+	var room [24]byte
+	return len(grid.AppendDuration(room[:0], l.age)) + len(" ago: ")
+}
+
+// ageText says how old the numbers of a line are; "" where they are of now.
+func (l *accountLine) ageText() string {
+	if l.told == nil {
+		return ""
+	}
+	return ", " + string(grid.AppendDuration(nil, l.age)) + " ago"
+}
+
+// shown is the allocator's set as it is shown: as it was told last where it tells
+// nothing any more.
+func (l *accountLine) shown() *recorder.CounterSet {
+	if l.told != nil {
+		return l.told
+	}
+	return l.set
+}
+
+// taken is what an allocator has taken, or had when it told that last.
+func (l *accountLine) taken() int64 {
+	switch {
+	case l.told == nil:
+		return value(l.figure)
+	case l.figure.LastNs == 0:
+		return grid.Missing // it never told
+	}
+	return l.figure.Last
+}
 
 // number is a counter of an allocator; grid.Missing on other lines.
 func (l *accountLine) number(counter recorder.Counter) int64 {
-	if l.set == nil {
+	set := l.shown()
+	if set == nil {
 		return grid.Missing
 	}
-	if l.set.Of == recorder.OfArena && counter == recorder.Allocated {
-		return arenaInUse(l.set)
+	if set.Of == recorder.OfArena && counter == recorder.Allocated {
+		return arenaInUse(set)
 	}
-	return counterOf(l.set, counter)
+	return counterOf(set, counter)
 }
 
 // arenaInUse is what both sides of an arena have handed out.
@@ -208,7 +286,7 @@ func arenaInUse(set *recorder.CounterSet) int64 {
 
 // cached is what an allocator keeps of what it has taken.
 func (l *accountLine) cached() int64 {
-	return difference(value(l.figure), l.number(recorder.Allocated))
+	return difference(l.taken(), l.number(recorder.Allocated))
 }
 
 // setLabel is what to call a counter set where several of one kind may have one

@@ -18,6 +18,7 @@ type momentRow struct {
 	change  int64 // until now, or since the moment that was remembered
 	growth  int64 // a frame, on average over the last ones
 	counter recorder.Counter
+	old     bool // it is told no more, and the value is of another moment, which set names
 }
 
 // growthFrames is over how many frames growth is averaged.
@@ -122,13 +123,18 @@ func (m *momentRows) addDevice(s *scene) {
 func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder.CounterSet) {
 	name := setLabel(view, set)
 	counters := momentCounters(set.Of)
+	shown := set
+	if told, ns := view.ToldLast(set); told != nil {
+		shown, name = told, string(grid.AppendDuration(nil, view.Now-ns))+" ago: "+name
+	}
 	if model.IsResident(set) {
 		counters = residentCounters[:]
 	}
 	for _, counter := range counters {
-		row := momentRow{set: name, of: set, name: counter.name, counter: counter.counter, value: setValue(set, counter.counter)}
+		row := momentRow{set: name, of: set, name: counter.name, counter: counter.counter, value: setValue(shown, counter.counter), old: shown != set}
 		row.change, row.growth = grid.Missing, grid.Missing
 		switch {
+		case row.old:
 		case s.baseline != nil && s.baseline.view.ID == view.ID:
 			row.change = difference(row.value, setValue(s.baseline.view.FindSet(set.ID), counter.counter))
 		case s.past && newest != nil:
@@ -140,7 +146,7 @@ func (m *momentRows) add(s *scene, view, newest *model.SourceView, set *recorder
 		if row.value == grid.Missing && counter.counter == recorder.HighWater {
 			continue // the arena itself may tell it, or at least how much
 		}
-		if view == s.view {
+		if view == s.view && !row.old {
 			row.growth = growthAt(s, set.ID, counter.counter)
 		}
 		m.rows = append(m.rows, row)

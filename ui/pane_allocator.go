@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"vramscope/model"
@@ -121,7 +122,10 @@ func (l *accountLine) origins(view *model.SourceView) []origin {
 		shown = arenaFacts[:]
 	}
 	for _, counter := range shown {
-		all = append(all, origin{name: counter.name, figure: view.Figure(l.set, counter.counter), count: isCount(counter.counter)})
+		all = appendOrigin(all, view, l.set, counter.name, counter.counter)
+	}
+	if l.told != nil { // what is reckoned from its numbers is no better than they are
+		return l.furtherOrigins(all, view, shown)
 	}
 	if cached := l.cached(); cached != grid.Missing {
 		all = append(all, origin{name: "cached", figure: model.Figure{Value: cached, Known: true, Origin: "reserved − allocated"}})
@@ -130,20 +134,39 @@ func (l *accountLine) origins(view *model.SourceView) []origin {
 		all = append(all, origin{name: "peak, sampled", figure: model.Figure{Value: l.peak, Known: true,
 			Origin: "the largest of the samples that were seen: the true peak is that or more"}})
 	}
-	return append(all, l.furtherOrigins(view, shown)...)
+	return l.furtherOrigins(all, view, shown)
 }
 
-// furtherOrigins are the counters that not every allocator has, where it tells
+// furtherOrigins adds the counters that not every allocator has, where it tells
 // them or says why it does not.
-func (l *accountLine) furtherOrigins(view *model.SourceView, shown []namedCounter) (all []origin) {
+func (l *accountLine) furtherOrigins(all []origin, view *model.SourceView, shown []namedCounter) []origin {
 	for c := range recorder.NumCounters {
 		counter := recorder.Counter(c)
-		if _, why := l.set.Why[counter.String()]; !why && !l.set.Values.Known(counter) || isNamed(shown, counter) {
+		if _, why := l.set.Why[counter.String()]; !why && !l.shown().Values.Known(counter) || isNamed(shown, counter) {
 			continue
 		}
-		all = append(all, origin{name: counterName(counter), figure: view.Figure(l.set, counter), count: isCount(counter)})
+		all = appendOrigin(all, view, l.set, counterName(counter), counter)
 	}
 	return all
+}
+
+// appendOrigin adds where a counter comes from. Of those that an allocator tells no
+// more, each says what it was, and the first why it is not told.
+func appendOrigin(all []origin, view *model.SourceView, set *recorder.CounterSet, name string, counter recorder.Counter) []origin {
+	o := origin{name: name, figure: view.Figure(set, counter), count: isCount(counter)}
+	if o.figure.Known || o.figure.LastNs == 0 {
+		return append(all, o)
+	}
+	was := grid.AppendExact
+	if o.count {
+		was = grid.AppendCount
+	}
+	text := "it was " + string(was(nil, o.figure.Last)) + ", " + string(grid.AppendDuration(nil, view.Now-o.figure.LastNs)) + " ago"
+	if !slices.ContainsFunc(all, func(o origin) bool { return o.figure.LastNs != 0 }) {
+		text += "; " + o.figure.Why
+	}
+	o.figure.Why = text
+	return append(all, o)
 }
 
 // counterName is a counter's name in words.

@@ -118,6 +118,19 @@ func (p *allocatorsPane) draw(r grid.Region, s *scene, _ bool) {
 	}
 	p.table.Offset = widget.ScrollTo(p.table.Offset, p.table.Selected, r.Height()-1, len(p.rows.lines))
 	p.table.Draw(r)
+	p.drawRemarks(r)
+}
+
+// drawRemarks writes why an allocator tells nothing, over all columns.
+func (p *allocatorsPane) drawRemarks(r grid.Region) {
+	for i := p.table.Offset; i < len(p.rows.lines) && i-p.table.Offset+1 < r.Height(); i++ {
+		line := &p.rows.lines[i]
+		if line.kind != accountRemark {
+			continue
+		}
+		pen := r.Pen(4+2*min(line.depth, deepestIndent), i-p.table.Offset+1)
+		pen.Fit(grid.Of(themes.Warning), line.label, pen.Left(), grid.Left)
+	}
 }
 
 // whyNoAllocators is the sentence of a pane that has no allocator to show.
@@ -147,7 +160,10 @@ func (a *accountRows) drawShort(r grid.Region) {
 		first = false
 		pen.Text(grid.Of(themes.Text), line.label)
 		pen.Skip(1)
-		pen.Short(grid.Of(themes.Reserved), value(line.figure), 0)
+		if line.told != nil {
+			pen.Text(dim, "was ")
+		}
+		pen.Short(line.styled(grid.Of(themes.Reserved)), line.taken(), 0)
 	}
 }
 
@@ -194,16 +210,20 @@ func (a *accountRows) DrawCell(r grid.Region, row, column int) {
 		a.drawLabel(r, row)
 		return
 	}
-	if line.kind == accountDevice {
+	if !line.selectable() {
 		return
 	}
 	switch column {
 	case allocatorReserved:
+		if line.told != nil {
+			pen.Bytes(grid.Of(themes.Dim), line.taken(), width)
+			return
+		}
 		drawFigure(r, line.style(), line.figure)
 		return
 	case allocatorExact:
 		if !line.figure.About {
-			pen.Count(grid.Of(themes.Dim), value(line.figure), width)
+			pen.Count(grid.Of(themes.Dim), line.taken(), width)
 		}
 		return
 	}
@@ -212,21 +232,21 @@ func (a *accountRows) DrawCell(r grid.Region, row, column int) {
 	}
 	switch column {
 	case allocatorAllocated:
-		pen.Bytes(grid.Of(themes.Allocated), line.number(recorder.Allocated), width)
+		pen.Bytes(line.styled(grid.Of(themes.Allocated)), line.number(recorder.Allocated), width)
 	case allocatorActive:
-		pen.Bytes(grid.Of(themes.Text), line.number(recorder.Active), width)
+		pen.Bytes(line.styled(grid.Of(themes.Text)), line.number(recorder.Active), width)
 	case allocatorCached:
-		pen.Bytes(grid.Of(themes.Free), line.cached(), width)
+		pen.Bytes(line.styled(grid.Of(themes.Free)), line.cached(), width)
 	case allocatorReleasable:
-		pen.Bytes(grid.Of(themes.Releasable), line.number(recorder.Releasable), width)
+		pen.Bytes(line.styled(grid.Of(themes.Releasable)), line.number(recorder.Releasable), width)
 	case allocatorPeak:
 		drawPeakOf(r, line)
 	case allocatorLargest:
-		pen.Bytes(grid.Of(themes.Text), line.number(recorder.LargestFree), width)
+		pen.Bytes(line.styled(grid.Of(themes.Text)), line.number(recorder.LargestFree), width)
 	case allocatorRetries:
-		pen.Count(countStyle(line.number(recorder.Retries), themes.Warning), line.number(recorder.Retries), width)
+		pen.Count(line.styled(countStyle(line.number(recorder.Retries), themes.Warning)), line.number(recorder.Retries), width)
 	case allocatorOOMs:
-		pen.Count(countStyle(line.number(recorder.OOMs), themes.Error), line.number(recorder.OOMs), width)
+		pen.Count(line.styled(countStyle(line.number(recorder.OOMs), themes.Error)), line.number(recorder.OOMs), width)
 	}
 }
 
@@ -238,7 +258,7 @@ func drawPeakOf(r grid.Region, line *accountLine) {
 		pen.Bytes(grid.Of(themes.Peak), line.peak, r.Width())
 		return
 	}
-	drawMarked(r, grid.Of(themes.Peak), atLeast(r), line.peak)
+	drawMarked(r, line.styled(grid.Of(themes.Peak)), atLeast(r), line.peak)
 }
 
 // drawFigure writes a figure into a cell, with a mark where it is about.
@@ -284,6 +304,14 @@ func countStyle(n int64, role themes.Role) grid.Style {
 	return grid.Of(themes.Dim)
 }
 
+// styled is a style for what a line tells now, and dim for what it told before.
+func (l *accountLine) styled(style grid.Style) grid.Style {
+	if l.told != nil {
+		return grid.Of(themes.Dim)
+	}
+	return style
+}
+
 // style is how the sum's number of a line looks.
 func (l *accountLine) style() grid.Style {
 	switch {
@@ -298,8 +326,8 @@ func (l *accountLine) style() grid.Style {
 }
 
 // drawLabel writes what a line is, after the sign that says how it counts: what
-// has a plus is added, what has an equals sign is the sum so far, and what has
-// none lies inside another.
+// has a plus is added, what has an equals sign is the sum so far, what has none lies
+// inside another, and what has a question mark is of another moment and not added.
 func (a *accountRows) drawLabel(r grid.Region, row int) {
 	line := &a.lines[row]
 	text, dim := grid.Of(themes.Text), grid.Of(themes.Dim)
@@ -307,6 +335,8 @@ func (a *accountRows) drawLabel(r grid.Region, row int) {
 	switch line.kind {
 	case accountDevice:
 		pen.Text(grid.Of(themes.Title), line.label)
+		return
+	case accountRemark: // see drawRemarks
 		return
 	case accountSum:
 		pen.Text(dim, "= ")
@@ -318,6 +348,8 @@ func (a *accountRows) drawLabel(r grid.Region, row int) {
 		pen.Skip(2 * min(line.depth, deepestIndent))
 		pen.Rune(grid.Of(themes.Guide), r.Glyphs().TreeCorner)
 		pen.Skip(1)
+	case line.told != nil:
+		pen.Text(dim, "? ")
 	case a.isFirst(row):
 		pen.Skip(2)
 	default:
@@ -325,6 +357,10 @@ func (a *accountRows) drawLabel(r grid.Region, row int) {
 	}
 	if line.kind == accountPart {
 		text = dim
+	}
+	if line.told != nil {
+		pen.Duration(dim, line.age, 0)
+		pen.Text(dim, " ago: ")
 	}
 	pen.Fit(text, line.label, pen.Left(), grid.Left)
 }
@@ -360,5 +396,5 @@ func (p *allocatorsPane) selectedText(s *scene) string {
 	if line == nil {
 		return ""
 	}
-	return line.label + " " + string(grid.AppendExact(nil, value(line.figure)))
+	return line.label + " " + string(grid.AppendExact(nil, line.taken())) + line.ageText()
 }

@@ -119,9 +119,9 @@ func drawRoots(r grid.Region, pen *grid.Pen, inside *model.Inside, number writeB
 // fitsAllocator says whether an allocator fits into so many columns, with numbers of
 // so many digits, before how many more there are.
 func fitsAllocator(columns, digits int, more bool, a *model.Allocator) bool {
-	width := grid.Width(allocatorName(a)) + digits
+	width := grid.Width(allocatorName(a)) + digits + wasWidth(a)
 	for i := range a.Inner {
-		width += len(", ") + grid.Width(allocatorName(&a.Inner[i])) + digits
+		width += len(", ") + grid.Width(allocatorName(&a.Inner[i])) + digits + wasWidth(&a.Inner[i])
 	}
 	if len(a.Inner) > 0 {
 		width += len("()")
@@ -137,7 +137,7 @@ func drawAllocator(pen *grid.Pen, number writeBytes, a *model.Allocator) {
 	dim := grid.Of(themes.Dim)
 	pen.Text(grid.Of(themes.Text), allocatorName(a))
 	pen.Rune(dim, ' ')
-	number(pen, grid.Of(themes.Reserved), value(a.Reserved), 0)
+	drawTaken(pen, number, grid.Of(themes.Reserved), a)
 	if len(a.Inner) == 0 {
 		return
 	}
@@ -148,9 +148,28 @@ func drawAllocator(pen *grid.Pen, number writeBytes, a *model.Allocator) {
 		}
 		pen.Text(dim, allocatorName(&a.Inner[i]))
 		pen.Rune(dim, ' ')
-		number(pen, grid.Of(themes.Arena), value(a.Inner[i].Reserved), 0)
+		drawTaken(pen, number, grid.Of(themes.Arena), &a.Inner[i])
 	}
 	pen.Text(dim, ")")
+}
+
+// drawTaken writes what an allocator has taken or, where it does not tell any more,
+// what that was.
+func drawTaken(pen *grid.Pen, number writeBytes, style grid.Style, a *model.Allocator) {
+	if wasWidth(a) == 0 {
+		number(pen, style, value(a.Reserved), 0)
+		return
+	}
+	pen.Text(grid.Of(themes.Dim), "was ")
+	number(pen, grid.Of(themes.Dim), a.Reserved.Last, 0)
+}
+
+// wasWidth is the columns of the word in front of a number that is not of now.
+func wasWidth(a *model.Allocator) int {
+	if a.Reserved.Known || a.Reserved.LastNs == 0 {
+		return 0
+	}
+	return len("was ")
 }
 
 func allocatorName(a *model.Allocator) string {

@@ -173,16 +173,20 @@ const (
 func (p *momentPane) drawRow(r grid.Region, s *scene, row *momentRow, headed bool) {
 	short := r.Width() < longMoments
 	label, value, change, changes := p.columns(s, r.Width())
+	style := grid.Of(themes.Text)
+	if row.old {
+		style = grid.Of(themes.Dim)
+	}
 	if headed {
 		r.Fit(1, 0, label-1, grid.Of(themes.Text), row.name, grid.Left)
 	} else {
 		drawMomentLabel(r.Sub(0, 0, label, 1), row)
 	}
 	if short {
-		drawShortNumber(r.Sub(label, 0, value, 1), grid.Of(themes.Text), row.value, false)
+		drawShortNumber(r.Sub(label, 0, value, 1), style, row.value, false)
 	} else {
 		pen := r.Pen(label, 0)
-		pen.Bytes(grid.Of(themes.Text), row.value, value)
+		pen.Bytes(style, row.value, value)
 	}
 	first := row.change
 	if !s.past && s.baseline == nil {

@@ -178,6 +178,11 @@ func drawPeaks(r grid.Region, view *model.SourceView, set *recorder.CounterSet) 
 		width = longNumber
 	}
 	pen := r.Pen(0, 0)
+	if told, ns := view.ToldLast(set); told != nil {
+		pen.Duration(dim, view.Now-ns, 0)
+		pen.Text(dim, " ago: ")
+		set = told
+	}
 	if stacks(view) > 1 {
 		pen.Text(plain, strings.TrimPrefix(setLabel(view, set), "peaks of "))
 		pen.Text(dim, ": ")

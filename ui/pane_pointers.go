@@ -117,9 +117,9 @@ func (p *pointersPane) fill(r grid.Region, s *scene, a *model.ArenaView) {
 		series[i].Columns = series[i].Columns[:0]
 	}
 	for i := range p.columns {
-		series[pointersUsed].Columns = append(series[pointersUsed].Columns, widget.Column(p.columns[i].Used))
-		series[pointersForward].Columns = append(series[pointersForward].Columns, widget.Column(p.columns[i].Forward))
-		series[pointersReverse].Columns = append(series[pointersReverse].Columns, widget.Column(p.columns[i].Reverse))
+		series[pointersUsed].Columns = append(series[pointersUsed].Columns, chartColumn(p.columns[i].Used))
+		series[pointersForward].Columns = append(series[pointersForward].Columns, chartColumn(p.columns[i].Forward))
+		series[pointersReverse].Columns = append(series[pointersReverse].Columns, chartColumn(p.columns[i].Reverse))
 	}
 }
 

@@ -34,7 +34,7 @@ func (p *poolPane) title(s *scene) (string, string) {
 	}
 	pool := s.choices.poolOf(s.view)
 	if pool == nil {
-		return "Pool", ""
+		return "Pool", toldAgo(s)
 	}
 	state := &pool.State
 	if p.name == "" || p.id != pool.ID || p.tier != state.Tier || p.why != state.Why || p.all != len(s.view.Pools) {
@@ -52,7 +52,20 @@ func (p *poolPane) title(s *scene) (string, string) {
 		p.gen = state.Generation
 		p.note = "generation " + string(grid.AppendCount(nil, int64(p.gen)))
 	}
+	if note := toldAgo(s); note != "" {
+		return p.name, note
+	}
 	return p.name, p.note
+}
+
+// toldAgo says how old the numbers of a pool are that tells none any more; "" of one
+// that tells.
+func toldAgo(s *scene) string {
+	facts, ok := poolFactsOf(s)
+	if !ok || facts.told == nil {
+		return ""
+	}
+	return "as it was " + string(grid.AppendDuration(nil, facts.age)) + " ago"
 }
 
 func (*poolPane) keys() keymap.Context { return keymap.List }
@@ -88,6 +101,10 @@ func (p *poolPane) draw(r grid.Region, s *scene, _ bool) {
 		nothing(r, whyNoPool(s))
 		return
 	}
+	why := ""
+	if facts.told != nil {
+		why, facts = model.WhySilent(facts.set), facts.asTold()
+	}
 	switch r.Height() {
 	case 0:
 	case 1:
@@ -100,7 +117,11 @@ func (p *poolPane) draw(r grid.Region, s *scene, _ bool) {
 		facts.drawFree(r.Row(1))
 		facts.drawRetries(r.Row(2))
 	default:
-		facts.drawStack(r.Row(0))
+		if why != "" {
+			r.Fit(0, 0, r.Width(), grid.Of(themes.Warning), why, grid.Left)
+		} else {
+			facts.drawStack(r.Row(0))
+		}
 		facts.drawLive(r.Row(1))
 		facts.drawFree(r.Row(2))
 		facts.drawRetries(r.Row(3))

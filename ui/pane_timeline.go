@@ -225,7 +225,8 @@ func (p *timelinePane) drawLegend(r grid.Region, s *scene) {
 	pen := r.Pen(0, 0)
 	for i := range p.plan.series {
 		series := &p.plan.series[i]
-		if pen.Left() < grid.Width(series.name)+9 {
+		was := series.silent && !p.chart.HasCursor // at the end of the series, which is not that of the time
+		if pen.Left() < grid.Width(series.name)+9 || was && pen.Left() < grid.Width(series.name)+9+len("was ") {
 			break
 		}
 		sample := sampleOf(p.glyphs, series.kind, i)
@@ -234,6 +235,9 @@ func (p *timelinePane) drawLegend(r grid.Region, s *scene) {
 		pen.Skip(1)
 		pen.Text(dim, series.name)
 		pen.Skip(1)
+		if was {
+			pen.Text(dim, "was ")
+		}
 		drawAmount(&pen, short, text, p.valueOf(i))
 		pen.Skip(2)
 	}

@@ -24,6 +24,9 @@ type poolFacts struct {
 	releasable       int64
 	segments         int64
 
+	told *recorder.CounterSet // what the set told last, where it tells no numbers any more
+	age  int64                // how long ago that was, ns
+
 	fromBlocks bool // all but the peak is counted from the pool's blocks
 
 	retries   int64 // of the failure callback that are spent
@@ -41,21 +44,37 @@ func poolFactsOf(s *scene) (facts poolFacts, ok bool) {
 	if facts.pool == nil && facts.set == nil {
 		return facts, false
 	}
-	count := func(counter recorder.Counter) int64 { return counterOf(facts.set, counter) }
-	facts.live, facts.liveBlocks = count(recorder.Allocated), count(recorder.LiveBlocks)
-	facts.requested, facts.peak = count(recorder.Requested), count(recorder.PeakAllocated)
-	facts.size = count(recorder.Reserved)
-	facts.free, facts.freeBlocks = count(recorder.Free), count(recorder.FreeBlocks)
-	facts.largest, facts.releasable = count(recorder.LargestFree), count(recorder.Releasable)
-	facts.segments = count(recorder.Segments)
-	facts.retries, facts.cooldown = count(recorder.LadderUsed), count(recorder.LadderCooldown)
-	facts.exhausted = count(recorder.LadderExhausted)
-	if facts.free == grid.Missing {
-		facts.free = difference(facts.size, facts.live)
+	if told, ns := s.view.ToldLast(facts.set); told != nil {
+		facts.told, facts.age = told, s.view.Now-ns
 	}
+	facts.count(facts.set)
 	facts.addBlocks(s)
 	facts.addLadder()
 	return facts, true
+}
+
+// asTold are the facts of a pool that tells no numbers any more, as they were when it
+// did.
+func (f *poolFacts) asTold() poolFacts {
+	told := poolFacts{pool: f.pool, set: f.set, told: f.told, age: f.age}
+	told.count(f.told)
+	return told
+}
+
+// count takes what a counter set says.
+func (f *poolFacts) count(set *recorder.CounterSet) {
+	count := func(counter recorder.Counter) int64 { return counterOf(set, counter) }
+	f.live, f.liveBlocks = count(recorder.Allocated), count(recorder.LiveBlocks)
+	f.requested, f.peak = count(recorder.Requested), count(recorder.PeakAllocated)
+	f.size = count(recorder.Reserved)
+	f.free, f.freeBlocks = count(recorder.Free), count(recorder.FreeBlocks)
+	f.largest, f.releasable = count(recorder.LargestFree), count(recorder.Releasable)
+	f.segments = count(recorder.Segments)
+	f.retries, f.cooldown = count(recorder.LadderUsed), count(recorder.LadderCooldown)
+	f.exhausted = count(recorder.LadderExhausted)
+	if f.free == grid.Missing {
+		f.free = difference(f.size, f.live)
+	}
 }
 
 // addBlocks fills in what the blocks say and the counters do not. Beside

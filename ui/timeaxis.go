@@ -93,7 +93,7 @@ func (a *timeAxis) columns(into []widget.Column, s *scene, set string, counter r
 		a.room = s.newest.Columns(a.room[:0], set, counter, a.from, a.to, a.n)
 	}
 	for _, column := range a.room {
-		into = append(into, widget.Column(column))
+		into = append(into, chartColumn(column))
 	}
 	return into
 }

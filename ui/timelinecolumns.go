@@ -7,18 +7,26 @@ import (
 	"vramscope/ui/widget"
 )
 
+// chartColumn is a column of the model's as a chart draws it.
+func chartColumn(c model.Column) widget.Column {
+	return widget.Column{Min: c.Min, Max: c.Max, Last: c.Last, Known: c.Known}
+}
+
 // columnSum adds values up that change on their own, within one column of a
 // chart. The sum of their highest values would be one that may never have been;
 // what is kept is what the sum has surely reached: each one's highest together
 // with the lowest of the others, and the other way round. With one part it is
-// exact.
+// exact. Where a part was there and could not be told, there is no sum: without it
+// that would look like memory given back.
 type columnSum struct {
 	lowest, highest, last int64
 	spread                int64 // the largest difference between a part's highest and lowest
 	known                 bool
+	untold                bool // a part of it
 }
 
 func (c *columnSum) add(part model.Column) {
+	c.untold = c.untold || part.Untold
 	if !part.Known {
 		return
 	}
@@ -31,7 +39,7 @@ func (c *columnSum) add(part model.Column) {
 
 // column is the sum as a chart draws it.
 func (c *columnSum) column() widget.Column {
-	if !c.known {
+	if !c.known || c.untold {
 		return widget.Column{}
 	}
 	return widget.Column{Min: min(c.highest-c.spread, c.last), Max: max(c.lowest+c.spread, c.last), Last: c.last, Known: true}

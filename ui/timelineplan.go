@@ -30,6 +30,7 @@ type plannedSeries struct {
 	kind     widget.SeriesKind
 	counters []counterPart
 	arenas   arenaPart
+	silent   bool // a set that it is made of tells no numbers any more
 }
 
 // counterPart is a counter of a set of a source.
@@ -48,6 +49,16 @@ const (
 	rootsUsed             // of those that lie in no other allocator
 	rootsLength           // the length of those
 )
+
+// add makes a counter a part of the series where the set tells it, or told it before
+// it fell silent.
+func (p *plannedSeries) add(view *model.SourceView, set *recorder.CounterSet, counter recorder.Counter) {
+	told, _ := view.ToldLast(set)
+	if set.Values.Known(counter) || told != nil && told.Values.Known(counter) {
+		p.counters = append(p.counters, counterPart{view, set.ID, counter})
+		p.silent = p.silent || told != nil
+	}
+}
 
 // timelineScale is how many times as large as the rest the device's used memory
 // may be before it is left out: it would press everything else flat.
@@ -98,12 +109,8 @@ func (p *timelinePlan) planProcess(s *scene) {
 			continue
 		}
 		pools++
-		if set.Values.Known(recorder.Allocated) {
-			allocated.counters = append(allocated.counters, counterPart{view, set.ID, recorder.Allocated})
-		}
-		if set.Values.Known(recorder.Reserved) {
-			reserved.counters = append(reserved.counters, counterPart{view, set.ID, recorder.Reserved})
-		}
+		allocated.add(view, set, recorder.Allocated)
+		reserved.add(view, set, recorder.Reserved)
 	}
 	p.findArenas(view)
 	if len(p.arenas) > 0 {

@@ -4,6 +4,10 @@ is merely left out could as well be of memory that was given back.
 """
 from .safepoint import described
 
+#: The counters that say why a set has no numbers: those that are asked for first.
+#: Each of the others would say it once more, ten times a second.
+EXPLAINED = ("reserved", "allocated", "length", "forward", "peak_reported", "peak_live")
+
 
 class ToldLast:
     """The counter sets that each adapter told last."""
@@ -45,11 +49,11 @@ class Silence:
         self._sets = {}  # identity -> (set as it was told, the same without numbers)
 
     def of(self, entry):
-        """A set that says of every counter that it had why it is missing."""
+        """A set without its numbers, and with why they are missing."""
         known = self._sets.get(entry["id"])
         if known is None or known[0] is not entry:
             bare = {key: value for key, value in entry.items() if key not in ("c", "why")}
             bare["c"] = {}
-            bare["why"] = dict(entry.get("why", {}), **dict.fromkeys(entry["c"], self._reason))
+            bare["why"] = dict(entry.get("why", {}), **{key: self._reason for key in EXPLAINED if key in entry["c"]})
             known = self._sets[entry["id"]] = entry, bare
         return known[1]
