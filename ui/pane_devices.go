@@ -32,6 +32,10 @@ type deviceRows struct {
 // columns are.
 const narrowestDevice, widestDevice = 12, 28
 
+// What the column of statuses has at least, and what the mark in front of one and
+// its blank take.
+const narrowestStatus, markWidth = 8, 2
+
 // The columns of the table of devices.
 const (
 	deviceName = iota
@@ -62,7 +66,7 @@ func newDevicesPane() *devicesPane {
 		devicePower:       {Title: "power", Width: 6, Align: grid.Right, Drop: 7},
 		deviceClock:       {Title: "clock", Width: 9, Align: grid.Right, Drop: 8},
 		devicePCIe:        {Title: "PCIe in / out", Width: 24, Align: grid.Right, Drop: 9},
-		deviceStatus:      {Title: "status", Width: 8, Drop: 1},
+		deviceStatus:      {Title: "status", Width: narrowestStatus, Drop: 1},
 	}}
 	return p
 }
@@ -90,12 +94,32 @@ func (p *devicesPane) collect(s *scene) {
 		}
 	}
 	p.rows.name()
-	width := 0
-	for i := range p.rows.rows {
-		width = max(width, grid.Width(p.rows.rows[i].name))
+	name, status := narrowestDevice, narrowestStatus
+	for _, d := range p.rows.rows {
+		name, status = max(name, grid.Width(d.name)), max(status, markWidth+len(d.view.Status.String()))
 	}
-	p.table.Columns[deviceName].Width = min(max(width, narrowestDevice), widestDevice)
+	p.table.Columns[deviceName].Width = min(name, widestDevice)
+	p.table.Columns[deviceStatus].Width = status
+	for column, counter := range columnCounters {
+		p.table.Columns[column].Empty = !p.rows.anyTells(counter)
+	}
 	p.table.Selected = min(p.table.Selected, max(len(p.rows.rows)-1, 0))
+}
+
+// columnCounters are the numbers that not every device has: where none of those
+// that are listed tells one, its column gives way.
+var columnCounters = map[int]recorder.Counter{
+	deviceReserve: recorder.DriverReserved, deviceUtilization: recorder.Utilization, deviceTemperature: recorder.Temperature,
+	devicePower: recorder.Power, deviceClock: recorder.Clock, devicePCIe: recorder.PCIeReceive,
+}
+
+func (rows *deviceRows) anyTells(counter recorder.Counter) bool {
+	for _, d := range rows.rows {
+		if d.set != nil && d.view.Figure(d.set, counter).Known {
+			return true
+		}
+	}
+	return false
 }
 
 // name names the rows: what a program reads by the device and the program, and

@@ -110,3 +110,18 @@ func TestAllocatorsInOneRow(t *testing.T) {
 		}
 	}
 }
+
+// TestAStatusIsWhole in the table of devices at 80 columns, whatever the numbers
+// beside it.
+func TestAStatusIsWhole(t *testing.T) {
+	snapshot := trainedSnapshot(t)
+	for status := model.Status(0); status.String() != "unknown"; status++ {
+		for _, view := range snapshot.Sources {
+			view.Status = status
+		}
+		d := newScreen(t, snapshot, layout.Devices, 80, 24)
+		if text := paneText(t, d, layout.DevicesPane); !strings.Contains(text, " "+status.String()) {
+			t.Errorf("%s is cut:\n%s", status, text)
+		}
+	}
+}
