@@ -203,19 +203,28 @@ func beforeAfter(before, after int64) string {
 
 // Change is a counter before and after the command, added up over the allocators
 // that lie in no other one (or, for counters of peaks and devices, over every set
-// that has it). It is not ok when a set tells only one of the two.
+// that has it): at each of the two moments over those of that moment, since a
+// rebuild can set one free of another. It is not ok when a set tells only one of
+// the two.
 func (a *Action) Change(counter recorder.Counter) (before, after int64, ok bool) {
 	if a.Final == nil {
 		return 0, 0, false
 	}
 	was, is := &SourceView{Sets: a.Final.Before}, &SourceView{Sets: a.Final.After}
+	counts := func(view *SourceView, set *recorder.CounterSet) bool {
+		return !isAllocator(set) || !view.inAllocator(set)
+	}
 	for i := range was.Sets {
 		set := &was.Sets[i]
 		value, known := set.Values.Get(counter)
-		if !known || isAllocator(set) && was.inAllocator(set) {
+		if !known {
 			continue
 		}
 		then := is.FindSet(set.ID)
+		counted, countsThen := counts(was, set), then != nil && counts(is, then)
+		if !counted && !countsThen {
+			continue
+		}
 		if then == nil {
 			return 0, 0, false
 		}
@@ -223,7 +232,12 @@ func (a *Action) Change(counter recorder.Counter) (before, after int64, ok bool)
 		if !known {
 			return 0, 0, false
 		}
-		before, after, ok = before+value, after+later, true
+		if ok = true; counted {
+			before += value
+		}
+		if countsThen {
+			after += later
+		}
 	}
 	return before, after, ok
 }

@@ -52,6 +52,14 @@ func TestTheLineThatStays(t *testing.T) {
 		{"nothing came back", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone, Before: before, After: before,
 			Result: []recorder.ResultLine{{What: "empty cache: driver free", Before: pointer(int64(0)), After: pointer(int64(0)), Freed: pointer(int64(0)), Why: "1 segment is split"}}}},
 			"force reclaim · reserved 22.7 GiB → 22.7 GiB · nothing back to the driver · 1 segment is split"},
+		{"a pool that lies in no other one any more", Action{Command: recorder.Command{Name: recorder.CommandRebuild}, Final: &recorder.Ack{State: recorder.AckDone,
+			Before: []recorder.CounterSet{
+				counters("rmm:0", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(40)}),
+				counters("vibespatial", recorder.OfPool, "gpu", "rmm:0", map[recorder.Counter]int64{recorder.Reserved: tenth(6)})},
+			After: []recorder.CounterSet{
+				counters("rmm:0", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(19)}),
+				counters("vibespatial", recorder.OfPool, "gpu", "", map[recorder.Counter]int64{recorder.Reserved: tenth(6)})}}},
+			"rebuild pool · reserved 4.0 GiB → 2.5 GiB"},
 		{"what the one step counts", Action{Command: recorder.Command{Name: recorder.CommandForceReclaim}, Final: &recorder.Ack{State: recorder.AckDone,
 			Result: []recorder.ResultLine{{What: "collect garbage, 3 unreachable objects: resident set", Before: pointer(int64(3 << 20)), After: pointer(int64(2 << 20))}}}},
 			"force reclaim · resident set 3.0 MiB → 2.0 MiB"},
