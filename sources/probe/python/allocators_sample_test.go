@@ -242,6 +242,39 @@ func TestALibraryThatRaisesKeepsItsSetsWithoutNumbers(t *testing.T) {
 	r.Quiet()
 }
 
+// TestADeviceThatCannotBeReadHidesNoOther of the same library.
+func TestADeviceThatCannotBeReadHidesNoOther(t *testing.T) {
+	r := startAllocators(t, "import torch, cupy\nkept = [torch.empty(MIB, device='cuda:1'), torch.empty(MIB)]", "FAKE_DEVICES=2")
+	both := func(s *recorder.Sample) bool {
+		return setNamed(s.Sets, "torch:0") != nil && setNamed(s.Sets, "torch:1") != nil
+	}
+	r.sampleWhere(both)
+	r.run("counts_of = torch._C._cuda_memoryStats")
+	r.run("torch._C._cuda_memoryStats = lambda ordinal: counts_of(ordinal) if ordinal else 1 / 0")
+	sample := r.sample()
+	if set := setNamed(sample.Sets, "torch:0"); set == nil || set.Values.Len() != 0 || !strings.HasPrefix(set.Why["reserved"], "ZeroDivisionError") {
+		t.Errorf("the device that raises is %+v", set)
+	}
+	if set := setNamed(sample.Sets, "torch:1"); set == nil || set.Values.Len() == 0 {
+		t.Errorf("the other device is %+v", set)
+	}
+	r.Quiet()
+}
+
+// TestADriverThatAnswersNoMore: its pool is not one that nobody uses.
+func TestADriverThatAnswersNoMore(t *testing.T) {
+	r := startAllocators(t, "import vramscope_probe, torch\nkept = [torch.empty(MIB)]", "PYTORCH_ALLOC_CONF=backend:cudaMallocAsync")
+	r.sampleWhere(func(s *recorder.Sample) bool { return setNamed(s.Sets, "default-pool:0") != nil })
+	r.run("vramscope_probe.DRIVER.pool_attributes = lambda ordinal, *names: [None] * len(names)")
+	for range 15 { // with a look for pools in use among them
+		set := setNamed(r.sample().Sets, "default-pool:0")
+		if set == nil || set.Values.Len() != 0 || !strings.Contains(set.Why["reserved"], "cuMemPoolGetAttribute fails") {
+			t.Fatalf("the driver's pool is %+v", set)
+		}
+	}
+	r.Quiet()
+}
+
 func TestHelloNamesTheDevicesAndWhatIsMissing(t *testing.T) {
 	r := startAllocators(t, "")
 	for command, why := range map[string]string{

@@ -44,6 +44,22 @@ class Sets:
         counters {counter: int} without any that is None."""
         self.sets.append(face.with_counters(counters))
 
+    def each(self, sample, parts):
+        """Calls sample(self, part) for every part of what a library has, such as its
+        devices: one that raises keeps no other from telling. What was raised first is
+        raised once all were asked."""
+        raised = None
+        for part in parts:
+            try:
+                sample(self, part)
+            except Exception as error:
+                raised = raised or error
+        try:
+            if raised is not None:
+                raise raised
+        finally:
+            raised = None  # it holds this frame
+
 
 def counter_set(identity, of, name, device, call, counters, inside="", why=None):
     """A counter set as Sets.add has it."""

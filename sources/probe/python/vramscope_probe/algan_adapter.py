@@ -350,22 +350,24 @@ class AlganAdapter(Adapter):
     def sample(self, out):
         if self._inherited:
             out.add("algan", "arena", "algan arenas", "", "", {}, "", dict.fromkeys(("length", "forward", "reverse"), INHERITED))
-        for held in self._arenas:
-            arena = held.reference()
-            if arena is None or held.gone or held.half(arena) or not getattr(arena, "managed", True):
-                continue
-            kind, ordinal = held.device(arena)
-            forward, reverse = int(arena.current_pointer), int(arena.current_reverse_pointer)
-            counters = {"length": held.length(arena), "forward": forward, "reverse": reverse, "free": reverse - forward,
-                        "high_water": int(arena.max_pointer)}
-            why, recorder = None, arena._recorder
-            if recorder is not None:
-                counters["open_scopes"] = len(recorder._stack) - 1
-            else:
-                why = {"open_scopes": "this arena is not recorded: switch recording on before it is made"}
-            inside = "torch:%d" % ordinal if kind == "cuda" else ""
-            call = ALGAN_CALL if recorder is None else ALGAN_CALL + "; scopes: replayed from AllocationRecorder"
-            out.add("arena:%d" % held.number, "arena", "algan arena", algan_device(kind, ordinal), call, counters, inside, why)
+        out.each(self._sample_arena, self._arenas)
+
+    def _sample_arena(self, out, held):
+        arena = held.reference()
+        if arena is None or held.gone or held.half(arena) or not getattr(arena, "managed", True):
+            return
+        kind, ordinal = held.device(arena)
+        forward, reverse = int(arena.current_pointer), int(arena.current_reverse_pointer)
+        counters = {"length": held.length(arena), "forward": forward, "reverse": reverse, "free": reverse - forward,
+                    "high_water": int(arena.max_pointer)}
+        why, recorder = None, arena._recorder
+        if recorder is not None:
+            counters["open_scopes"] = len(recorder._stack) - 1
+        else:
+            why = {"open_scopes": "this arena is not recorded: switch recording on before it is made"}
+        inside = "torch:%d" % ordinal if kind == "cuda" else ""
+        call = ALGAN_CALL if recorder is None else ALGAN_CALL + "; scopes: replayed from AllocationRecorder"
+        out.add("arena:%d" % held.number, "arena", "algan arena", algan_device(kind, ordinal), call, counters, inside, why)
 
     def state(self):
         module = self.library()

@@ -240,11 +240,9 @@ class ArenaAdapter(Adapter):
                 "see that its pointers can be read" % ("once" if faults == 1 else "%d times" % faults, SCOPE_FAULTS.last))})
 
     def sample(self, out):
-        for handle in ARENA_HANDLES.living():
-            if handle.has_pointers():
-                self._sample_arena(handle, out)
+        out.each(self._sample_arena, [handle for handle in ARENA_HANDLES.living() if handle.has_pointers()])
 
-    def _sample_arena(self, handle, out):
+    def _sample_arena(self, out, handle):
         forward, reverse = handle.pointers()
         length = handle.length()
         counters = {"length": length, "forward": forward, "reverse": reverse, "free": reverse - forward,

@@ -58,21 +58,24 @@ class CupyAdapter(Adapter):
     def sample(self, out):
         if DRIVER.forked:
             out.add_inherited(self.name, INHERITED)
-        for ordinal in self.ordinals():
-            kind, pool = self.allocator()
-            with self.library().cuda.Device(ordinal):
-                if kind == "default" or self.default_pool().total_bytes():
-                    self.sample_pool(out, ordinal, self.default_pool(), "cupy", "cupy")
-                if kind == "pool":
-                    self.sample_pool(out, ordinal, pool, "cupy-pool", "cupy: a pool of the program's")
-                elif kind == "async":
-                    self.sample_async(out, ordinal, pool)
-            if kind == "rmm":
-                self.sample_elsewhere(out, "cupy-rmm:%d" % ordinal, "cupy on RMM", ordinal, "rmm:%d" % ordinal,
-                                      "CuPy allocates through RMM, which has the numbers")
-            elif kind == "other":
-                self.sample_elsewhere(out, "cupy-other:%d" % ordinal, "cupy: %.40s" % pool, ordinal, "",
-                                      "CuPy allocates through %.40s, which counts nothing" % pool)
+        out.each(self.sample_device, self.ordinals())
+
+    def sample_device(self, out, ordinal):
+        """What CuPy has on a device."""
+        kind, pool = self.allocator()
+        with self.library().cuda.Device(ordinal):
+            if kind == "default" or self.default_pool().total_bytes():
+                self.sample_pool(out, ordinal, self.default_pool(), "cupy", "cupy")
+            if kind == "pool":
+                self.sample_pool(out, ordinal, pool, "cupy-pool", "cupy: a pool of the program's")
+            elif kind == "async":
+                self.sample_async(out, ordinal, pool)
+        if kind == "rmm":
+            self.sample_elsewhere(out, "cupy-rmm:%d" % ordinal, "cupy on RMM", ordinal, "rmm:%d" % ordinal,
+                                  "CuPy allocates through RMM, which has the numbers")
+        elif kind == "other":
+            self.sample_elsewhere(out, "cupy-other:%d" % ordinal, "cupy: %.40s" % pool, ordinal, "",
+                                  "CuPy allocates through %.40s, which counts nothing" % pool)
 
     def sample_pool(self, out, ordinal, pool, identity, name):
         """A pool's numbers on the current device."""

@@ -24,14 +24,23 @@ class DefaultPoolAdapter(Adapter):
 
     def sample(self, out):
         used = []
-        for device in DRIVER.devices() if out.look else self._used:
-            counters = self.counters(device.ordinal)
-            if counters is not None:
-                used.append(device)
-                if None in counters.values():
-                    counters = {key: value for key, value in counters.items() if value is not None}
-                out.fill(self.face(device), counters)
-        self._used = used
+        try:
+            out.each(lambda out, device: self.sample_device(out, device, used), DRIVER.devices() if out.look else self._used)
+        finally:
+            self._used = used
+
+    def sample_device(self, out, device, used):
+        """The pool of a device, which joins used where it is."""
+        counters = self.counters(device.ordinal)
+        if counters is None:
+            if device.ordinal in self._faces and not DRIVER.forked and DRIVER.pool_attributes(device.ordinal, DRIVER.RESERVED) == [None]:
+                used.append(device)  # it was told of before
+                raise RuntimeError("the driver does not answer: cuMemPoolGetAttribute fails")
+            return
+        used.append(device)
+        if None in counters.values():
+            counters = {key: value for key, value in counters.items() if value is not None}
+        out.fill(self.face(device), counters)
 
     def face(self, device):
         """What stays of a device's set."""

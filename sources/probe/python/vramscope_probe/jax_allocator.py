@@ -33,17 +33,21 @@ class JaxAdapter(Adapter):
     def sample(self, out):
         if DRIVER.forked:
             out.add_inherited(self.name, INHERITED)
-        for ordinal, device in self.devices():
-            statistics = device.memory_stats()
-            if not statistics:
-                reason = "this allocator of JAX keeps no counters (XLA_PYTHON_CLIENT_ALLOCATOR=platform)"
-                out.add("jax:%d" % ordinal, "pool", "jax", gpu_uuid(ordinal), "Device.memory_stats", {},
-                        why={"reserved": reason, "allocated": reason})
-                continue
-            self.sample_device(out, ordinal, statistics)
+        out.each(self.sample_device, self.devices())
+
+    def sample_device(self, out, numbered):
+        """What JAX has on a device, (ordinal, device)."""
+        ordinal, device = numbered
+        statistics = device.memory_stats()
+        if statistics:
+            self.sample_statistics(out, ordinal, statistics)
+            return
+        reason = "this allocator of JAX keeps no counters (XLA_PYTHON_CLIENT_ALLOCATOR=platform)"
+        out.add("jax:%d" % ordinal, "pool", "jax", gpu_uuid(ordinal), "Device.memory_stats", {},
+                why={"reserved": reason, "allocated": reason})
 
     @staticmethod
-    def sample_device(out, ordinal, statistics):
+    def sample_statistics(out, ordinal, statistics):
         pooled = "pool_bytes" in statistics
         counters = {
             "allocated": statistics.get("bytes_in_use"), "peak_allocated": statistics.get("peak_bytes_in_use"),

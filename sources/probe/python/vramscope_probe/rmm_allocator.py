@@ -64,10 +64,13 @@ class RmmAdapter(Adapter):
     def sample(self, out):
         if DRIVER.forked:
             out.add_inherited(self.name, INHERITED)
-        for ordinal in self.ordinals():
-            chain = self.chain(ordinal)
-            if chain is not None and (not chain.plain() or self.used_by()):
-                self.sample_chain(out, ordinal, chain)
+        out.each(self.sample_device, self.ordinals())
+
+    def sample_device(self, out, ordinal):
+        """What RMM has on a device."""
+        chain = self.chain(ordinal)
+        if chain is not None and (not chain.plain() or self.used_by()):
+            self.sample_chain(out, ordinal, chain)
 
     @staticmethod
     def used_by():

@@ -75,13 +75,12 @@ class TorchAdapter(Adapter):
         backend, ordinals = self._found
         if not ordinals and DRIVER.forked:
             out.add_inherited(self.name, INHERITED)
-        for ordinal in ordinals:
-            if backend == "pluggable":
-                self.sample_external(out, ordinal)
-            elif backend == "cudaMallocAsync":
-                self.sample_asynchronous(out, ordinal)
-            else:
-                self.sample_native(out, ordinal)
+        if backend == "pluggable":
+            out.each(self.sample_external, ordinals)
+        elif backend == "cudaMallocAsync":
+            out.each(self.sample_asynchronous, ordinals)
+        else:
+            out.each(self.sample_native, ordinals)
         if sys.platform == "darwin":
             self.sample_metal(out)
 
