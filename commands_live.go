@@ -46,10 +46,11 @@ type headroomRow struct {
 	Name     string `json:"name"`
 	Device   string `json:"device,omitempty"` // the GPU's UUID, or "host"
 	Headroom *int64 `json:"headroom_bytes"`
+	AgeNs    int64  `json:"age_ns,omitempty"`   // of all parts of it, where the device was read before
 	AtLeast  bool   `json:"at_least,omitempty"` // some allocators do not tell what they have free: a lower bound
 	Formula  string `json:"formula,omitempty"`
 	Only     string `json:"only,omitempty"` // of several pools, how much is only through which
-	Why      string `json:"why,omitempty"` // the headroom is not known
+	Why      string `json:"why,omitempty"`  // the headroom is not known
 	Below    bool   `json:"below"`
 
 	minimum int64 // that was asked, in bytes
@@ -160,6 +161,7 @@ func rowOf(view *model.SourceView, headroom *model.Headroom, minimum int64) head
 	if headroom.AtLeast.Known {
 		bytes := headroom.AtLeast.Value
 		row.Headroom, row.Formula, row.Below = &bytes, headroom.Formula(), bytes < minimum
+		row.AgeNs = headroom.Age
 		row.AtLeast, row.Only = !headroom.Bytes.Known, headroom.Only()
 	}
 	return row

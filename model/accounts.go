@@ -28,6 +28,7 @@ type Accounts struct {
 	Total   Figure
 	Untold  Figure // Total − all of the above; known only where it is not zero
 	Silent  int    // roots that do not tell what they have reserved
+	Age     int64  // ns since the device was as Others, Free and Total say, where the allocators have moved since
 }
 
 // AccountRow is one allocator. Those that lie in its memory follow it, one
@@ -48,6 +49,7 @@ func AccountsOf(subject *SourceView, beside []*SourceView, device string) Accoun
 	if driver, set := DeviceOf(subject, beside, device); set != nil {
 		a.Name = titleOf(subject, driver, set)
 		a.addDevice(driver, set)
+		_, a.Age = subject.asRead(driver, set)
 		if used := a.Others; used.Known && a.Driver.Known {
 			a.Others = othersOf(subject, beside, device, used, a.Driver)
 		}

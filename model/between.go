@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"iter"
+	"math"
 
 	"vramscope/recorder"
 )
@@ -135,6 +136,38 @@ func (h *history) heldMoved(device string, from, to int64) (moved int64) {
 	first, _ := h.heldAt(device, from) // an arena that came or went has not moved
 	last, _ := h.heldAt(device, to)
 	return max(moved, first-last, last-first)
+}
+
+// soonAfter is how long after a moment a sample is still of it, ns, where samples come
+// often.
+const soonAfter = 300_000_000
+
+// sampledFrom is when the allocators of a device were sampled first from a moment on;
+// not ok where that was not soon after. Without allocators it is that moment.
+func (h *history) sampledFrom(device string, ns int64) (first int64, ok bool) {
+	first, ok = math.MaxInt64, true
+	for view := range h.roots(device) {
+		number := view.series.search(ns, view.series.times.first)
+		if number == view.series.times.end {
+			continue
+		}
+		if at := view.series.times.at(number); at < first {
+			first, ok = at, at-ns <= max(soonAfter, 3*view.series.gap/2)
+		}
+	}
+	if first == math.MaxInt64 {
+		return ns, true
+	}
+	return first, ok
+}
+
+// allocatedMoved is by how much the allocators of a device that lie in no other have
+// handed out more or less between two moments, all of it added up.
+func (h *history) allocatedMoved(device string, from, to int64) (moved int64) {
+	for view := range h.roots(device) {
+		moved += view.movedBetween(recorder.Allocated, from, to)
+	}
+	return moved
 }
 
 // movedBetween is how far a counter moved between two moments.

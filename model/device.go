@@ -74,6 +74,38 @@ func DeviceOf(subject *SourceView, beside []*SourceView, device string) (*Source
 	return nil, nil
 }
 
+// asRead is a process as it was when a device was read, and how long ago that was, in
+// ns. Without NVML a program reads its device around a command, and its allocators go
+// on: numbers of two moments would add up to none of either. Where nothing has moved
+// since, it is as it is now; where it was not heard of then, it is nil.
+func (v *SourceView) asRead(driver *SourceView, set *recorder.CounterSet) (*SourceView, int64) {
+	if driver == nil || set == nil {
+		return v, 0
+	}
+	age, known := set.Values.Get(recorder.Age)
+	kept := driver.history.find(set.ID)
+	if !known || age <= 0 || kept == nil || v.history == nil {
+		return v, 0
+	}
+	number := kept.series.after(driver.Now) - 1
+	if number < kept.series.times.first {
+		return v, 0
+	}
+	// A command reads the device when it is done: the sample after that is of what it
+	// has left, and the one before it may not be.
+	read := kept.series.times.at(number) - age
+	ns, heard := v.history.sampledFrom(set.Device, read)
+	if !heard {
+		return nil, max(v.Now-read, 0)
+	}
+	if ns = min(ns, v.Now); v.history.heldMoved(set.Device, ns, v.Now) == 0 && v.history.allocatedMoved(set.Device, ns, v.Now) == 0 {
+		return v, 0
+	}
+	then := *v
+	then.Sets = v.setsAt(ns)
+	return &then, max(v.Now-read, 0)
+}
+
 // isOver says that a live source tells nothing any more: what it read last is of
 // another moment than what the others read now.
 func (v *SourceView) isOver() bool {

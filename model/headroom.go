@@ -43,7 +43,8 @@ type Headroom struct {
 	// how much of the control group's limit is used.
 	Host *HostMemory
 
-	Gone bool // the process has ended, and the device is as it is after that
+	Age  int64 // ns since all of it was so, pools included; 0 of what is so now
+	Gone bool  // the process has ended, and the device is as it is after that
 
 	pooled bool // the process has a pool there
 }
@@ -85,7 +86,13 @@ func HeadroomOf(subject *SourceView, beside []*SourceView, device string, reserv
 		why := missing(subject.title() + " has ended: what it held went back to the device")
 		h.PoolFree, h.PoolAtLeast, h.Cached, h.LargestBlock = why, why, why, why
 	} else {
-		h.addPools(subject, device)
+		at, age := subject.asRead(driver, set)
+		if h.Age = age; at != nil {
+			h.addPools(at, device)
+		} else {
+			why := missing("the device was read " + FormatDuration(age) + " ago, before its pools were heard of here; H or another reading tells both")
+			h.PoolFree, h.PoolAtLeast, h.Cached, h.LargestBlock, h.pooled = why, why, why, why, true
+		}
 	}
 	h.Reserve = Figure{Value: reserve, Known: true, Origin: "the setting reserve"}
 	if subject.Hello != nil && subject.Hello.Reserve > 0 {
@@ -257,7 +264,11 @@ func (h *Headroom) Formula() string {
 	if h.PoolFree.Known {
 		text += " + in pool " + FormatBytes(h.PoolFree.Value)
 	}
-	return text + " − reserve " + FormatBytes(h.Reserve.Value)
+	text += " − reserve " + FormatBytes(h.Reserve.Value)
+	if h.Age > 0 {
+		text += ", " + FormatDuration(h.Age) + " ago"
+	}
+	return text
 }
 
 // Only says how much of what is free in pools one of several has, for who allocates

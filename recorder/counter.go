@@ -53,6 +53,7 @@ const (
 	PCIeReceive                    // device: bytes a second
 	PCIeTransmit                   // device: bytes a second
 	CPUTime                        // process: ns of processor time so far
+	Age                            // device: ns since it was read, where that was before the sample
 	counterCount
 )
 
@@ -66,6 +67,7 @@ var counterNames = [NumCounters]string{
 	"ladder_exhausted", "length", "forward", "reverse", "high_water", "open_scopes", "peak_live", "peak_floor",
 	"peak_open", "peak_reported", "peak_compatible", "available", "cgroup_current", "cgroup_limit", "resident",
 	"utilization", "temperature", "power", "clock", "pcie_receive", "pcie_transmit", "cpu_time",
+	"age",
 }
 
 // String is the counter's name on the wire.

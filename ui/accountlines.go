@@ -20,7 +20,7 @@ type accountLine struct {
 	figure model.Figure         // what counts into the sum, bytes
 
 	told *recorder.CounterSet // of an allocator that tells no numbers any more: what it told last
-	age  int64                // how long ago that was, ns
+	age  int64                // how long ago that was, or the device was read, ns; 0 of what is of now
 
 	peak    int64 // of an allocator: its largest allocated bytes; grid.Missing where not even samples tell
 	sampled bool  // the peak is the largest of the samples: the true one may lie above
@@ -147,6 +147,10 @@ func (a *accountLines) addDriver(accounts *model.Accounts) {
 	add := func(kind accountKind, label string, figure model.Figure) {
 		a.lines = append(a.lines, accountLine{kind: kind, device: accounts.Device, label: label, figure: figure, peak: grid.Missing})
 	}
+	addRead := func(label string, figure model.Figure) { // of the device, which may have been read before
+		add(accountPart, label, figure)
+		a.lines[len(a.lines)-1].age = accounts.Age
+	}
 	if !accounts.Driver.Known && !accounts.Total.Known && !accounts.Free.Known {
 		held := "by its allocators"
 		if accounts.Silent > 0 {
@@ -173,11 +177,11 @@ func (a *accountLines) addDriver(accounts *model.Accounts) {
 	if !accounts.Driver.Known {
 		others = "used by all processes"
 	}
-	add(accountPart, others, accounts.Others)
+	addRead(others, accounts.Others)
 	if accounts.Reserve.Known {
-		add(accountPart, "driver's reserve", accounts.Reserve)
+		addRead("driver's reserve", accounts.Reserve)
 	}
-	add(accountPart, "free", accounts.Free)
+	addRead("free", accounts.Free)
 	if accounts.Untold.Known {
 		add(accountPart, "not told by the driver", accounts.Untold)
 	}
@@ -228,7 +232,7 @@ func (l *accountLine) selectable() bool { return l.kind != accountDevice && l.ki
 
 // ageWidth is the columns of what says how old the numbers of a line are.
 func (l *accountLine) ageWidth() int {
-	if l.told == nil {
+	if l.age == 0 {
 		return 0
 	}
 	var room [24]byte
@@ -237,7 +241,7 @@ func (l *accountLine) ageWidth() int {
 
 // ageText says how old the numbers of a line are; "" where they are of now.
 func (l *accountLine) ageText() string {
-	if l.told == nil {
+	if l.age == 0 {
 		return ""
 	}
 	return ", " + string(grid.AppendDuration(nil, l.age)) + " ago"

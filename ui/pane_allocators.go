@@ -358,7 +358,7 @@ func (a *accountRows) drawLabel(r grid.Region, row int) {
 	if line.kind == accountPart {
 		text = dim
 	}
-	if line.told != nil {
+	if line.age > 0 {
 		pen.Duration(dim, line.age, 0)
 		pen.Text(dim, " ago: ")
 	}

@@ -21,17 +21,26 @@ func (*headroomPane) title(s *scene) (string, string) {
 		return "Headroom", ""
 	}
 	h := s.headroom()
+	note := headroomNote(h)
+	if h.Age > 0 {
+		note = string(grid.AppendDuration(nil, h.Age)) + " ago: " + note
+	}
+	return "Headroom", note
+}
+
+// headroomNote is the gate that the device has crossed, else its name.
+func headroomNote(h *model.Headroom) string {
 	switch {
 	case h.Host != nil && h.HeadroomGate.Crossed:
-		return "Headroom", "15 % or less available"
+		return "15 % or less available"
 	case h.Host != nil && h.PressureGate.Crossed:
-		return "Headroom", "cgroup over 60 %"
+		return "cgroup over 60 %"
 	case h.HeadroomGate.Known && h.HeadroomGate.Crossed:
-		return "Headroom", "under 15 % free"
+		return "under 15 % free"
 	case h.PressureGate.Known && h.PressureGate.Crossed:
-		return "Headroom", "under 20 % free"
+		return "under 20 % free"
 	}
-	return "Headroom", h.Name
+	return h.Name
 }
 
 func (*headroomPane) keys() keymap.Context          { return keymap.List }
@@ -85,8 +94,8 @@ func (p *headroomPane) reckon(s *scene, h *model.Headroom, mark rune) {
 	if h.Host != nil {
 		own = h.Host.Resident // of what an allocator reserves, pages that were never written take none
 	}
-	if h.Gone {
-		own = model.Figure{} // none of what is used now is its own
+	if h.Gone || h.Age > 0 {
+		own = model.Figure{} // none of what is used now is its own, or it is of another moment
 	}
 	inPool := int64(0)
 	if h.PoolAtLeast.Known && own.Known {

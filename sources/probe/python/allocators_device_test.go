@@ -22,6 +22,11 @@ func TestTheDriversFreeMemoryIsReadAtFrameBoundaries(t *testing.T) {
 	if set.Call != "cuMemGetInfo_v2" || set.Of != recorder.OfDevice || set.Device == "" || free != r.bytes("driver.free()") || counterNamed(t, set, "used") != total-free {
 		t.Errorf("the device is told as %+v", set)
 	}
+	later := r.sampleWhere(func(s *recorder.Sample) bool { return s.Ns > sample.Ns && setNamed(s.Sets, "device:0") != nil })
+	age, older := counterNamed(t, set, "age"), counterNamed(t, setNamed(later.Sets, "device:0"), "age")
+	if read, again := sample.Ns-age, later.Ns-older; age <= 0 || 2*max(read-again, again-read) > later.Ns-sample.Ns {
+		t.Errorf("one reading is told as one of %d and, later, as one of %d", read, again)
+	}
 	before := r.ask("vramscope_probe.DEVICE_MEMORY._readings[0]")
 	r.run("torch._C.capturing = True; vramscope_probe.DEVICE_MEMORY.due = True; vramscope_probe.poll()")
 	if after := r.ask("vramscope_probe.DEVICE_MEMORY._readings[0]"); after != before {

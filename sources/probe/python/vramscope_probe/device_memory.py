@@ -16,9 +16,9 @@ class DeviceMemory(Adapter):
 
     at_looks = True
     PERIOD = 1.0  # seconds between two readings at frame boundaries
-    # Seconds for which a reading is told. It stands beside counters of this very
-    # moment, and allocators take gibibytes in a few seconds; a program with frame
-    # boundaries has a new one by then.
+    # Seconds for which a reading is told, with its age: it stands beside counters of
+    # this very moment, and allocators take gibibytes in a few seconds. A program with
+    # frame boundaries has a new one by then.
     FRESH = 3.0
 
     def __init__(self):
@@ -43,7 +43,7 @@ class DeviceMemory(Adapter):
             self.due = True
         if age < self.FRESH:
             for device, free, total in readings:
-                out.fill(self.face(device), {"free": free, "total": total, "used": total - free})
+                out.fill(self.face(device), {"free": free, "total": total, "used": total - free, "age": int(age * 1e9)})
 
     def tell(self, out, ordinal, free, total, call):
         """Adds the set of a device as a library has read it, by call, in bytes:
