@@ -52,7 +52,8 @@ class Sampler:
                     self._ask_seldom(adapter, now, out)
                 else:
                     adapter.sample(out)
-                self._told_last.tells(adapter, sets[before:])
+                if look or self._told_last.silent:
+                    self._told_last.tells(adapter, sets[before:])
             except BaseException as error:
                 self._failed(adapter, error, sets, before)
             if look and adapter.at_looks and len(sets) == before:

@@ -118,6 +118,19 @@ class Server:
             self._close_late(time.monotonic_ns())
         return others
 
+    def settled(self):
+        """Whether every reader has all that it is to have: what is to be done next,
+        something on a descriptor tells, or the time."""
+        for reader in self.readers.values():
+            if reader.needs_state or not reader.greeted or reader.waits():
+                return False
+        return True
+
+    def doze(self, patience):
+        """Waits as turn does, and does nothing: whether something has happened,
+        which the next turn finds."""
+        return bool(self._poll.poll((patience + 999_999) // 1_000_000 if patience > 0 else 0))
+
     def flush(self):
         """Sends what the kernel takes, without waiting. Is whether a reader that
         has room for it waits for a whole state."""

@@ -47,6 +47,7 @@ class Service:
         self._can = {"have": [], "cmds": [], "nocmds": {}, "gpus": [], "safe": "pending"}
         self._epoch = 0  # the thread of an older one ends
         self._relaxed = False  # the thread is in the capture mode that spoils none
+        self._calm = False  # the last turn left nothing to be done but a sample in its time
         self._thread = None
         self._why = None  # why it ends
         self._state_due = False
@@ -153,6 +154,8 @@ class Service:
             pass  # there is nobody to tell
 
     def _turn(self):
+        if self._calm and self._sample_alone():
+            return
         if self.server.stirred or monotonic() - self._held_at >= HELD_PERIOD:
             self._open_lost_anew()
         if self._looked and self.server.turn(self._patience(monotonic())):  # the first hello tells what was found
@@ -176,6 +179,26 @@ class Service:
         if self.server.flush() or self._state_due or (now - self._state_at >= STATE_PERIOD and self.server.watched):
             self._state()
             self.server.flush()
+        self._calm = (self._period <= QUIET_PERIOD and self._relaxed and self.server.watched > 0
+                      and not (self._noted or self._awaited or self._arming_due or self._state_due) and self.server.settled())
+
+    def _sample_alone(self):
+        """A whole turn, as nearly every one is beside a quiet program: the next
+        sample is waited for, taken and sent, and nothing else is looked at. False,
+        and nothing is done, where anything else has come or is due."""
+        self._calm = False
+        due = self._sampled + self._period
+        if self.server.doze(due - monotonic()):
+            return False
+        now, server = monotonic(), self.server
+        if (now < due or OUTLET.entries or SAFE_POINT.frames or SAFE_POINT.outcomes or server.ledger.pending is not None or self._state_due
+                or now - self._looked >= LOOK_AROUND_PERIOD or now - self._held_at >= HELD_PERIOD or now - self._state_at >= STATE_PERIOD):
+            return False
+        watched = server.watched
+        self.sampler.drain(self._publish)
+        self._sample(now)
+        self._calm = server.watched == watched and not self._state_due and server.settled()
+        return True
 
     def _await_recorder(self, now):
         """Whether what the program says is kept for a recorder that is on its

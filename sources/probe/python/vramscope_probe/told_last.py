@@ -10,22 +10,24 @@ EXPLAINED = ("reserved", "allocated", "length", "forward", "peak_reported", "pea
 
 
 class ToldLast:
-    """The counter sets that each adapter told last."""
+    """The counter sets that each adapter told at the last look for libraries, or
+    since, where one of them is silent: of those without numbers that is enough,
+    and it costs the other samples nothing."""
 
     def __init__(self):
         self._told = {}  # adapter -> its sets
-        self._silent = {}  # adapter that raises -> Silence
+        self.silent = {}  # adapter that raises -> Silence
 
     def tells(self, adapter, sets):
         """Notes what an adapter told."""
         self._told[adapter] = sets
-        if self._silent:
-            self._silent.pop(adapter, None)
+        if self.silent:
+            self.silent.pop(adapter, None)
 
     def forget(self, adapter):
         """Its library has gone."""
         self._told.pop(adapter, None)
-        self._silent.pop(adapter, None)
+        self.silent.pop(adapter, None)
 
     def untold(self, adapter, error, told):
         """What an adapter has told before and did not tell before it raised error:
@@ -33,9 +35,9 @@ class ToldLast:
         names = {entry["id"] for entry in told}
         missing = [entry for entry in self._told.get(adapter, ()) if entry["id"] not in names]
         self._told[adapter] = told + missing
-        silence = self._silent.get(adapter)
+        silence = self.silent.get(adapter)
         if silence is None or silence.kind is not type(error):
-            silence = self._silent[adapter] = Silence(error)
+            silence = self.silent[adapter] = Silence(error)
         return [silence.of(entry) for entry in missing]
 
 
