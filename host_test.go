@@ -330,7 +330,7 @@ func TestCUDAReclaimSaysWhatItWaitsFor(t *testing.T) {
 	term.send("R")
 	term.waitForText("force reclaim?")
 	term.send("y")
-	term.waitForText("force reclaim", "waits for frame boundary, then the device")
+	term.waitForText("force reclaim", "waits for the program's next frame boundary, then the device")
 	m.Off(cudatest.HoldSynchronize)
 	term.waitForText("force reclaim ·", "→")
 	term.send("q")

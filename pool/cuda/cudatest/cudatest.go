@@ -108,6 +108,12 @@ func (m *Machine) Off(name string) {
 	}
 }
 
+// Holds says whether a call does not return now, since that switch is on.
+func (m *Machine) Holds(name string) bool {
+	_, err := os.Stat(filepath.Join(m.folder, name+"-holds"))
+	return err == nil
+}
+
 // SetForeign lets other programs hold that many bytes of a device.
 func (m *Machine) SetForeign(device int, bytes int64) {
 	m.write("foreign-"+strconv.Itoa(device), strconv.FormatInt(bytes, 10))

@@ -59,8 +59,14 @@ static int switched(const char *name, int n)
 
 static void hold_while(const char *name)
 {
+	char held[64], path[4096];
+	if (!switched(name, -1))
+		return;
+	snprintf(held, sizeof held, "%s-holds", name);
+	close(open(in_folder(held, -1, path), O_WRONLY | O_CREAT, 0600));
 	while (switched(name, -1))
 		usleep(500);
+	unlink(in_folder(held, -1, path));
 }
 
 static machine *the_machine(void)
